@@ -1,0 +1,59 @@
+"""`--check`: what a fresh run says against what is committed. Writes nothing."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from pallas_course.engine.lesson import Lesson, Location, Project
+from pallas_course.engine.record import Record, differing
+
+
+def drift_of_outputs(lesson: Lesson, old: Record | None, new: Record) -> list[str]:
+    """One message for each cell whose run no longer says what is recorded."""
+    if old is None:
+        return [f"{lesson.start}: the lesson has no record"]
+    messages = []
+    places = {cell.id: cell.at for cell in lesson.cells}
+    for name in differing(old, new):
+        at = places.get(name, lesson.start)
+        messages.append(
+            f"{at}: `{name}` does not say what is recorded\n{_diff(_said(old, name), _said(new, name), name)}"
+        )
+    if not messages and list(old.stamps) != list(new.stamps):
+        messages.append(f"{lesson.start}: the record's cells stand in another order")
+    for name in new.stamps:
+        if not messages and old.stamps[name] != new.stamps[name]:
+            messages.append(f"{places[name]}: `{name}` or something it imports changed since it was recorded")
+    return messages
+
+
+def drift_of_files(project: Project, files: dict[Path, str]) -> list[str]:
+    """One message for each committed file that differs from what the record gives. An absent page is no drift."""
+    messages = []
+    for path, text in files.items():
+        name = project.relative(path)
+        if not path.is_file():
+            if not path.is_relative_to(project.pages):
+                messages.append(f"{Location(name, 1)}: the file is missing")
+            continue
+        there = path.read_bytes().decode("utf-8", "replace")
+        if there != text:
+            messages.append(
+                f"{Location(name, 1)}: the file is not what the record gives\n{_diff(there.splitlines(), text.splitlines(), name)}"
+            )
+    return messages
+
+
+def _said(record: Record, name: str) -> list[str]:
+    if name not in record.outputs:
+        return list(record.main) if name == "main.py" else []
+    output = record.outputs[name]
+    kept = [f"{key} = {value!r}" for key, value in output.kept.items()]
+    return [*output.text, *([output.raised] if output.raised else []), *kept]
+
+
+def _diff(old: list[str], new: list[str], name: str, most: int = 40) -> str:
+    lines = list(difflib.unified_diff(old, new, f"recorded {name}", f"now {name}", lineterm="", n=1))
+    rest = [f"... {len(lines) - most} more lines"] if len(lines) > most else []
+    return "\n".join(f"    {line[:200]}" for line in lines[:most] + rest)

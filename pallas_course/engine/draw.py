@@ -1,0 +1,102 @@
+"""A lesson's figures, drawn from its record. A figure whose inputs did not change is read from its file, not drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pallas_course.engine import figures
+from pallas_course.engine.errors import LessonError, nearest
+from pallas_course.engine.lesson import Figure, Lesson, Location, Project
+from pallas_course.engine.record import Record
+
+OWN = "own"  # the lesson's figures.py: draw(data, axes)
+
+_STAMP = re.compile(r' data-stamp="([0-9a-f]*)"')
+
+
+def path_of(project: Project, figure: Figure) -> Path:
+    return project.figures / f"{figure.id}.svg"
+
+
+def draw(project: Project, lesson: Lesson, record: Record, *, anew: bool) -> dict[str, str]:
+    """The SVG text of each figure by its id. `anew`: draw all, whatever stands in the files."""
+    return {figure.id: _figure(project, lesson, figure, record, anew) for figure in lesson.figures}
+
+
+def _figure(project: Project, lesson: Lesson, figure: Figure, record: Record, anew: bool) -> str:
+    if figure.kind not in figures.KINDS and figure.kind != OWN:
+        raise LessonError(
+            figure.at, f"unknown kind of figure `{figure.kind}`", f"{nearest(figure.kind, [*figures.KINDS, OWN])}."
+        )
+    own = project.lessons / lesson.id / "figures.py"
+    if figure.kind == OWN and not own.is_file():
+        raise LessonError(
+            figure.at,
+            f"there is no {project.relative(own)}",
+            "write it with a function draw(data, axes), or use another kind.",
+        )
+    data = record.kept[figure.data]
+    drawn_by = own if figure.kind == OWN else Path(figures.__file__)
+    inputs = json.dumps([figure.id, figure.kind, data, figure.title, figure.description]) + drawn_by.read_text("utf-8")
+    path = path_of(project, figure)
+    if not anew and path.is_file():
+        text = path.read_text("utf-8", "replace")
+        if _stamp(inputs, _STAMP.sub("", text, count=1)) in _STAMP.findall(text[:1000]):
+            return text
+    names = {"name": figure.id, "title": figure.title, "description": figure.description}
+    try:
+        if figure.kind == OWN:
+            svg = figures.draw_with(_own(project, own, figure), data, **names)
+        else:
+            svg = figures.draw(figure.kind, data, **names)
+    except figures.FigureError as error:
+        raise LessonError(
+            figure.at, f"`{figure.data}` does not suit a `{figure.kind}` figure: {error}", "keep what the figure needs."
+        ) from error
+    return svg.replace("<svg", f'<svg data-stamp="{_stamp(inputs, svg)}"', 1)
+
+
+def _stamp(inputs: str, svg: str) -> str:
+    return hashlib.sha256(f"{inputs}\0{svg}".encode()).hexdigest()[:16]
+
+
+def _own(project: Project, path: Path, figure: Figure) -> Callable[[Any, Any], None]:
+    """The lesson's own draw function, with its errors turned into the line of figures.py that failed."""
+    name = project.relative(path)
+
+    def fail(error: BaseException) -> LessonError:
+        line = error.lineno if isinstance(error, SyntaxError) and error.filename == name else None
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == name:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        return LessonError(
+            Location(name, line or 1),
+            f"drawing `{figure.id}` raised {type(error).__name__}: {error}",
+            "mend the function at that line.",
+        )
+
+    space: dict[str, Any] = {"__name__": name}
+    try:
+        exec(compile(path.read_text("utf-8"), name, "exec", dont_inherit=True), space)
+    except (Exception, SystemExit) as error:
+        raise fail(error) from error
+    function = space.get("draw")
+    if not callable(function):
+        raise LessonError(Location(name, 1), "it defines no function draw(data, axes)", "add the function.")
+
+    def guarded(data: Any, axes: Any) -> None:
+        try:
+            function(data, axes)
+        except figures.FigureError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise fail(error) from error
+
+    return guarded

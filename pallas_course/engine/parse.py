@@ -1,0 +1,637 @@
+"""Lesson file to `Lesson`. Finds every fence and block, knows its line, and refuses what it does not know.
+
+markdown-it finds the fences and says how deep each stands; the block lines (`/// word | title`) are matched here.
+The page is rendered by another Markdown parser: `verify.py` compares what it shows with what was found here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from pygments.lexers import find_lexer_class_by_name
+from pygments.util import ClassNotFound
+
+from pallas_course.engine import header, source
+from pallas_course.engine.errors import LessonError, nearest
+from pallas_course.engine.lesson import (
+    Cell,
+    Chunk,
+    Close,
+    Figure,
+    Lesson,
+    Listing,
+    Location,
+    Open,
+    Part,
+    Project,
+    Prose,
+    Reference,
+)
+
+FRONT_MATTER: dict[str, header.Check] = {
+    "id": header.text,
+    "title": header.text,
+    "phase": header.text,
+    "minutes": header.positive_integer,
+    "runs_on": header.text,
+    "objectives": header.texts,
+    "references": header.references,
+}
+FRONT_MATTER_OPTIONAL: dict[str, header.Check] = {"kernels": header.texts, "requires": header.texts}
+
+# Block words with the options each needs. `main` and `record` are filled by the build.
+BLOCKS: dict[str, dict[str, header.Check]] = {
+    "predict": {},
+    "reveal": {},
+    "hint": {},
+    "answer": {},
+    "solution": {},
+    "exercise": {"name": header.text},
+    "figure": dict.fromkeys(("id", "kind", "data", "title", "description"), header.text),
+    "main": {},
+    "record": {},
+}
+FILLED = ("figure", "main", "record")
+CLASSES = ("step", "run")
+ATTRIBUTES = ("title", "of", "raises", "warns", "keep", "timeout")
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_FENCE_LIKE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,})")
+_BLOCK = re.compile(r"(?P<marker>/{3,})[ \t]*(?:(?P<word>[A-Za-z][\w-]*)[ \t]*(?:\|[ \t]*(?P<title>.*?))?)?[ \t]*")
+_INDENTED_BLOCK = re.compile(r"[ \t>]+/{3,}[ \t]*[\w-]*[ \t]*(\||$)")
+_ATTRIBUTE = re.compile(r'\s*(?:\.(?P<cls>[\w-]+)|#(?P<id>[^\s}"=]+)|(?P<key>[\w-]+)="(?P<value>[^"\\]*)")(?=\s|$)')
+
+
+@dataclass(frozen=True)
+class _Fence:
+    """A fence as markdown-it read it: lines `first` up to `last` (exclusive, both counted from 0)."""
+
+    first: int
+    last: int
+    prefix: str
+    info: str
+    content: str
+
+
+@dataclass
+class _OpenBlock:
+    """A block whose closing line has not been met."""
+
+    part: Open
+    options: dict[str, Any]
+    options_at: dict[str, Location]
+    held: int = 0  # reveals of a predict, solutions of an exercise
+
+
+def parse(project: Project, lesson_id: str) -> Lesson:
+    """Read `lessons_src/<lesson_id>/lesson.md`. Raises LessonError at the first thing that is wrong."""
+    path = project.lessons / lesson_id / "lesson.md"
+    name = project.relative(path)
+    lines = _lines(path, name)
+    facts, places, body = _front_matter(lines, name)
+    if facts["id"] != lesson_id:
+        raise LessonError(
+            places["id"],
+            f"the lesson's id `{facts['id']}` is not its folder's name",
+            f"write `id: {lesson_id}`, or rename the folder.",
+        )
+    if not _NAME.fullmatch(lesson_id):
+        raise LessonError(
+            places["id"], f"`{lesson_id}` cannot be an address", "use lower-case letters, digits and hyphens."
+        )
+    parts = tuple(_Reader(project, lesson_id, name, lines, body).parts())
+    lesson = Lesson(
+        path=name,
+        id=lesson_id,
+        title=facts["title"],
+        phase=facts["phase"],
+        minutes=facts["minutes"],
+        runs_on=facts["runs_on"],
+        objectives=tuple(facts["objectives"]),
+        references=tuple(Reference(item["title"], item["url"]) for item in facts["references"]),
+        lines=tuple(lines),
+        parts=parts,
+    )
+    _check_whole(lesson)
+    return lesson
+
+
+def _lines(path: Path, name: str) -> list[str]:
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise LessonError(Location(name, 1), "the file is missing", "write it, or remove its folder.") from None
+    except OSError as error:
+        raise LessonError(
+            Location(name, 1), f"the file cannot be read: {error.strerror}", "make it a readable file."
+        ) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise LessonError(
+            Location(name, line), f"byte {raw[error.start]:#04x} is not UTF-8", "save the file as UTF-8."
+        ) from None
+    for number, line_text in enumerate(text.split("\n"), 1):
+        bad = next((char for char in line_text if ord(char) < 32 and char not in "\t\r\f"), None)
+        if bad is not None:
+            raise LessonError(
+                Location(name, number), f"control character {ord(bad):#04x} in the text", "remove the character."
+            )
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _front_matter(lines: list[str], name: str) -> tuple[dict[str, Any], dict[str, Location], int]:
+    """Values, their lines, and the index of the first line after the front matter."""
+    top = Location(name, 1)
+    if lines[0].rstrip() != "---":
+        raise LessonError(top, "no front matter", "start the file with `---`, its keys, and another `---`.")
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
+    if end is None:
+        raise LessonError(top, "the front matter is not closed", "end it with a line `---`.")
+    yaml_text = "\n".join(lines[1:end])
+    values, places = header.read(
+        yaml_text, Location(name, 2), "the front matter", FRONT_MATTER, FRONT_MATTER_OPTIONAL, top
+    )
+    return values, places, end + 1
+
+
+class _Reader:
+    """One pass over a lesson's body."""
+
+    def __init__(self, project: Project, lesson_id: str, name: str, lines: list[str], body: int) -> None:
+        self.project = project
+        self.lesson_id = lesson_id
+        self.name = name
+        self.lines = lines
+        self.body = body
+        self.stack: list[_OpenBlock] = []
+        self.tokens = MarkdownIt("commonmark").parse("\n" * body + "\n".join(lines[body:]))
+
+    def at(self, index: int) -> Location:
+        return Location(self.name, index + 1)
+
+    def parts(self) -> Iterator[Part]:
+        fences = {fence.first: fence for fence in self._fences()}
+        index = self.body
+        prose: list[str] = []
+        prose_from = index
+        while index < len(self.lines):
+            line = self.lines[index]
+            block = _BLOCK.fullmatch(line)
+            if index not in fences and not block:
+                self._refuse_lookalike(index)
+                if not prose:
+                    prose_from = index
+                prose.append(line)
+                index += 1
+                continue
+            if prose:
+                yield from self._prose(prose_from, prose)
+                prose = []
+            if index in fences:
+                fence = fences[index]
+                self._refuse_content(index)
+                yield self._fence_part(fence)
+                index = fence.last
+            else:
+                assert block is not None
+                found, index = self._block(index, block)
+                yield from found
+        if prose:
+            yield from self._prose(prose_from, prose)
+        if self.stack:
+            raise self._unclosed(self.stack[-1])
+
+    # Fences
+
+    def _fences(self) -> Iterator[_Fence]:
+        containers: list[str] = []
+        for token in self.tokens:
+            if token.type in ("blockquote_open", "list_item_open"):
+                containers.append("> " if token.type == "blockquote_open" else "    ")
+            elif token.type in ("blockquote_close", "list_item_close"):
+                containers.pop()
+            elif token.type == "code_block":
+                assert token.map is not None
+                raise LessonError(
+                    self.at(token.map[0]),
+                    "indented text would be shown as code that nobody ran",
+                    "remove the indentation, or put the code in a fence.",
+                )
+            elif token.type == "fence":
+                yield self._fence(token, "".join(containers))
+
+    def _fence(self, token: Token, prefix: str) -> _Fence:
+        assert token.map is not None
+        first, last = token.map
+        at = self.at(first)
+        closing = self.lines[last - 1].strip(" \t>")
+        char = token.markup[0]
+        closed = last - 1 > first and len(closing) >= len(token.markup) and set(closing) == {char}
+        if not closed:
+            raise LessonError(at, "the fence is not closed", f"add a line `{token.markup}` after its last line.")
+        before = self.lines[first][: self.lines[first].index(token.markup)].expandtabs(4)
+        if before.strip(" >"):
+            raise LessonError(
+                at,
+                "the fence stands on the line of its list marker",
+                "start the fence on a line of its own, indented by four spaces.",
+            )
+        spaces = before.replace("> ", "").replace(">", "")
+        needed = prefix.replace("> ", "")
+        if needed and spaces != needed:
+            raise LessonError(
+                at,
+                f"a fence in a list is indented by {len(spaces)} spaces, not {len(needed)}",
+                f"indent the fence, and its list item's other lines, by {len(needed)} spaces.",
+            )
+        return _Fence(first, last, prefix, token.info.strip(), token.content)
+
+    def _fence_part(self, fence: _Fence) -> Cell | Listing:
+        at = self.at(fence.first)
+        language, brace, rest = fence.info.partition("{")
+        language = language.strip()
+        if not language:
+            raise LessonError(at, "the fence names no language", "write ```python {.run #name}, or ```text.")
+        if language in _python_words():
+            if language != "python" or not brace:
+                raise LessonError(
+                    at,
+                    f"a `{language}` fence would be shown without having been run",
+                    "write ```python {.run #name} (or .step); show what a program prints as its recorded output.",
+                )
+            return self._cell(fence, at, rest)
+        if fence.info != language or " " in language:
+            raise LessonError(
+                at, f"`{fence.info}`: only a python fence takes attributes", f"write ```{language.split()[0]} alone."
+            )
+        try:
+            find_lexer_class_by_name(language)
+        except ClassNotFound:
+            raise LessonError(
+                at, f"unknown language `{language}`", "write ```text, or a language Pygments knows."
+            ) from None
+        return Listing(at, fence.prefix, language, fence.content)
+
+    def _cell(self, fence: _Fence, at: Location, rest: str) -> Cell:
+        if not rest.rstrip().endswith("}"):
+            raise LessonError(at, "the cell's `{` is not closed on its line", "end the line with `}`.")
+        classes, ids, values = self._attributes(at, rest.rstrip()[:-1])
+        if len(classes) != 1:
+            raise LessonError(at, "a cell is either .step or .run", "write exactly one of .step and .run.")
+        if not ids:
+            raise LessonError(at, "the cell has no id", "add `#name` after its class.")
+        if len(ids) > 1:
+            raise LessonError(at, f"the cell has two ids: {', '.join(ids)}", "keep one of them.")
+        if not _NAME.fullmatch(ids[0]):
+            raise LessonError(
+                at, f"`#{ids[0]}` cannot be a cell's id", "use lower-case words joined by hyphens, as in #changed-grid."
+            )
+        keep = _names(at, values, "keep")
+        for attribute in ("raises", "warns"):
+            if attribute in values and not values[attribute].isidentifier():
+                raise LessonError(
+                    at,
+                    f"`{attribute}` is not the name of an exception: `{values[attribute]}`",
+                    f'write one class name, as in {attribute}="ValueError".',
+                )
+        timeout = values.get("timeout", "120")
+        if not re.fullmatch(r"[1-9]\d{0,3}", timeout):
+            raise LessonError(
+                at, f"`timeout` is not whole seconds: `{timeout}`", 'write seconds from 1 to 9999, as in timeout="300".'
+            )
+        chunks: tuple[Chunk, ...]
+        if "of" in values:
+            if fence.content.strip():
+                raise LessonError(
+                    at,
+                    "a cell with `of=` has code of its own",
+                    "empty the fence: `of=` shows and runs the module's source.",
+                )
+            chunks = source.symbols(self.project, values["of"], at)
+            shown = "\n\n".join(chunk.code for chunk in chunks)
+        else:
+            shown = fence.content
+            chunks = (Chunk(shown, Location(self.name, at.line + 1)),)
+        return Cell(
+            at=at,
+            id=ids[0],
+            kind=classes[0],
+            prefix=fence.prefix,
+            shown=shown,
+            chunks=chunks,
+            title=values.get("title", ""),
+            of=values.get("of", ""),
+            raises=values.get("raises", ""),
+            warns=values.get("warns", ""),
+            keep=keep,
+            timeout=float(timeout),
+        )
+
+    def _attributes(self, at: Location, text: str) -> tuple[list[str], list[str], dict[str, str]]:
+        classes: list[str] = []
+        ids: list[str] = []
+        values: dict[str, str] = {}
+        position = 0
+        while text[position:].strip():
+            match = _ATTRIBUTE.match(text, position)
+            if not match:
+                raise LessonError(
+                    at,
+                    f"cannot read `{text[position:].strip()}` in the cell's braces",
+                    'write .class, #id or key="value" with double quotes and no backslash.',
+                )
+            position = match.end()
+            if match["cls"]:
+                if match["cls"] not in CLASSES:
+                    raise LessonError(at, f"unknown class `.{match['cls']}`", f"{nearest(match['cls'], CLASSES)}.")
+                classes.append(match["cls"])
+            elif match["id"]:
+                ids.append(match["id"])
+            else:
+                key = match["key"]
+                if key not in ATTRIBUTES:
+                    raise LessonError(at, f"unknown attribute `{key}`", f"{nearest(key, ATTRIBUTES)}.")
+                if key in values:
+                    raise LessonError(at, f"attribute `{key}` is given twice", "keep one of them.")
+                if not match["value"].strip():
+                    raise LessonError(at, f"attribute `{key}` is empty", "give it a value, or remove it.")
+                values[key] = match["value"].strip()
+        return classes, ids, values
+
+    # Blocks
+
+    def _block(self, index: int, match: re.Match[str]) -> tuple[list[Part], int]:
+        """The parts of a block's opening or closing line, and the index of the line after it."""
+        at, marker, word = self.at(index), match["marker"], match["word"]
+        if not word:
+            return self._close(at, marker), index + 1
+        if word not in BLOCKS:
+            raise LessonError(at, f"unknown block `{word}`", f"{nearest(word, BLOCKS)}.")
+        if self.stack and len(marker) <= len(self.stack[-1].part.marker):
+            outer = self.stack[-1].part
+            raise LessonError(
+                at,
+                f"`{word}` stands in the `{outer.word}` of {outer.at} but has no more slashes than it",
+                f"write `{outer.marker}/ {word}` here and `{outer.marker}/` on its closing line, or close `{outer.word}` before it.",
+            )
+        self._check_place(at, word)
+        part = Open(at, marker, word, (match["title"] or "").strip())
+        last = index + 1
+        while last < len(self.lines) and re.match(r"( {4}|\t)\s*\S", self.lines[last]):
+            last += 1
+        options, places = header.read(
+            "\n".join(line.expandtabs(4)[4:] for line in self.lines[index + 1 : last]),
+            self.at(index + 1),
+            f"the `{word}` block",
+            BLOCKS[word],
+            {},
+            at,
+        )
+        if (
+            last < len(self.lines)
+            and self.lines[last].strip()
+            and last > index + 1
+            and not _BLOCK.fullmatch(self.lines[last])
+        ):
+            raise LessonError(
+                self.at(last), f"text follows the options of `{word}` at once", "leave an empty line after the options."
+            )
+        self.stack.append(_OpenBlock(part, options, places))
+        if word in FILLED:
+            return [], last
+        opened: list[Part] = [part]
+        if word == "solution":
+            opened.append(self._solution(at))
+        return opened, last
+
+    def _check_place(self, at: Location, word: str) -> None:
+        inside = [block.part.word for block in self.stack]
+        parent = inside[-1] if inside else ""
+        if parent in FILLED:
+            raise LessonError(at, f"a `{parent}` block holds nothing", f"close `{parent}` before `{word}`.")
+        if word == "predict" and "predict" in inside:
+            raise LessonError(at, "a predict block stands in another", "close the outer one first.")
+        for child, holder in (("reveal", "predict"), ("solution", "exercise")):
+            if word != child:
+                continue
+            if parent != holder:
+                raise LessonError(
+                    at, f"a `{child}` stands outside `{holder}`", f"put it directly inside a `{holder}` block."
+                )
+            self.stack[-1].held += 1
+            if self.stack[-1].held > 1:
+                raise LessonError(
+                    at, f"a second `{child}` in the `{holder}` of {self.stack[-1].part.at}", "merge the two."
+                )
+
+    def _close(self, at: Location, marker: str) -> list[Part]:
+        if not any(block.part.marker == marker for block in self.stack):
+            raise LessonError(at, f"`{marker}` closes no open block", "remove the line, or open the block it closes.")
+        block = self.stack[-1]
+        if block.part.marker != marker:
+            raise self._unclosed(block)
+        self.stack.pop()
+        word, opened = block.part.word, block.part
+        for holder, child in (("predict", "reveal"), ("exercise", "solution")):
+            if word == holder and not block.held:
+                raise LessonError(
+                    opened.at,
+                    f"the `{holder}` block has no `{child}`",
+                    f"add `{marker}/ {child}` and `{marker}/` in it.",
+                )
+        if word == "figure":
+            return [self._figure(block)]
+        if word in FILLED:
+            return [opened]
+        return [Close(at, marker, word)]
+
+    def _unclosed(self, block: _OpenBlock) -> LessonError:
+        part = block.part
+        return LessonError(
+            part.at, f"the `{part.word}` block is not closed", f"add a line `{part.marker}` where it ends."
+        )
+
+    def _figure(self, block: _OpenBlock) -> Figure:
+        options, part = block.options, block.part
+        if not part.title:
+            raise LessonError(part.at, "the figure has no caption", "write `/// figure | The caption`.")
+        name = options["id"]
+        if name != self.lesson_id and not (name.startswith(f"{self.lesson_id}-") and _NAME.fullmatch(name)):
+            raise LessonError(
+                block.options_at["id"],
+                f"the figure's id `{name}` does not begin with the lesson's",
+                f"write `id: {self.lesson_id}` or `id: {self.lesson_id}-<word>`.",
+            )
+        return Figure(
+            part.at,
+            name,
+            options["kind"],
+            options["data"],
+            options["title"],
+            options["description"].strip(),
+            part.title,
+        )
+
+    def _solution(self, at: Location) -> Cell:
+        exercise = self.stack[-2]
+        name = exercise.options["name"]
+        folder = self.project.lessons / self.lesson_id / "exercises" / name
+        path = folder / "solution.py"
+        where = exercise.options_at["name"]
+        if not _NAME.fullmatch(name) or not path.is_file():
+            raise LessonError(
+                where,
+                f"there is no exercises/{name}/solution.py",
+                "correct `name:`, or write that file in the lesson's folder.",
+            )
+        file = self.project.relative(path)
+        code = "\n".join(_lines(path, file))
+        return Cell(
+            at=where,
+            id=name,
+            kind="solution",
+            prefix="",
+            shown=_without_markers(code, file),
+            chunks=(Chunk(code, Location(file, 1)),),
+        )
+
+    # Prose
+
+    def _prose(self, first: int, lines: list[str]) -> Iterator[Part]:
+        if self.stack and self.stack[-1].part.word in FILLED:
+            extra = next((number for number, line in enumerate(lines) if line.strip()), None)
+            if extra is not None:
+                word = self.stack[-1].part.word
+                raise LessonError(
+                    self.at(first + extra),
+                    f"a `{word}` block holds nothing but its options",
+                    "indent an option by four spaces; move other text out of the block.",
+                )
+            return
+        yield Prose(self.at(first), tuple(lines))
+
+    def _refuse_content(self, index: int) -> None:
+        if self.stack and self.stack[-1].part.word in FILLED:
+            word = self.stack[-1].part.word
+            raise LessonError(
+                self.at(index), f"a `{word}` block holds nothing but its options", "move the fence out of the block."
+            )
+
+    def _refuse_lookalike(self, index: int) -> None:
+        line = self.lines[index]
+        if _FENCE_LIKE.match(line):
+            raise LessonError(
+                self.at(index),
+                "this looks like a fence but is not read as one",
+                "put it on a line of its own outside raw HTML and comments, with an empty line before it.",
+            )
+        if line.startswith("///"):
+            raise LessonError(
+                self.at(index),
+                f"cannot read the block line `{line.strip()}`",
+                "write `/// word | title`, or `///` to close.",
+            )
+        if _INDENTED_BLOCK.match(line):
+            raise LessonError(self.at(index), "a block line is indented or quoted", "start it at the margin.")
+
+
+def _check_whole(lesson: Lesson) -> None:
+    """Rules that need the whole lesson: unique ids and kept names, and the blocks the build fills."""
+    first: dict[str, Location] = {}
+    kept: dict[str, Location] = {}
+    for part in lesson.parts:
+        if isinstance(part, Cell | Figure):
+            key = part.id.lower() if isinstance(part, Cell) else f"figure-{part.id}".lower()
+            if key in first:
+                raise LessonError(part.at, f"the id `{part.id}` is taken by {first[key]}", "rename one of the two.")
+            first[key] = part.at
+        if isinstance(part, Cell):
+            for name in part.keep:
+                if name in kept:
+                    raise LessonError(
+                        part.at, f"`{name}` is already kept by the cell at {kept[name]}", "keep it under another name."
+                    )
+                kept[name] = part.at
+    for figure in lesson.figures:
+        if figure.data not in kept:
+            raise LessonError(
+                figure.at,
+                f"no cell keeps `{figure.data}`",
+                f'add keep="{figure.data}" to the cell that makes it, or correct `data:`.'
+                if not kept
+                else f'{nearest(figure.data, kept)}, or add keep="{figure.data}" to the cell that makes it.',
+            )
+    filled = {"main": bool(lesson.steps), "record": bool(lesson.cells)}
+    for word, wanted in filled.items():
+        found = [part for part in lesson.parts if isinstance(part, Open) and part.word == word]
+        if len(found) > 1:
+            raise LessonError(
+                found[1].at, f"a second `{word}` block; the first is at {found[0].at}", "remove one of the two."
+            )
+        if wanted and not found:
+            what = "its steps but no `main` block" if word == "main" else "cells but no `record` block"
+            raise LessonError(lesson.start, f"the lesson has {what}", f"add `/// {word}` and `///` where it belongs.")
+        if found and not wanted:
+            what = "steps" if word == "main" else "cells"
+            raise LessonError(found[0].at, f"a `{word}` block in a lesson without {what}", "remove it.")
+
+
+def _names(at: Location, values: dict[str, str], key: str) -> tuple[str, ...]:
+    if key not in values:
+        return ()
+    names = tuple(name.strip() for name in values[key].split(","))
+    for name in names:
+        if not name.isidentifier():
+            raise LessonError(
+                at, f"`{key}` is not a list of names: `{values[key]}`", f'write {key}="name" or {key}="one, two".'
+            )
+    return names
+
+
+def _without_markers(code: str, file: str) -> str:
+    """`code` without its solution markers. Raises LessonError when they do not pair up."""
+    shown = []
+    begun = 0
+    for number, line in enumerate(code.split("\n"), 1):
+        marker = line.strip()
+        if marker == "### BEGIN SOLUTION":
+            if begun:
+                raise LessonError(
+                    Location(file, number), f"a solution begins inside the one of line {begun}", "end that one first."
+                )
+            begun = number
+        elif marker == "### END SOLUTION":
+            if not begun:
+                raise LessonError(
+                    Location(file, number), "a solution ends that never began", "add `### BEGIN SOLUTION` above it."
+                )
+            begun = 0
+        else:
+            shown.append(line)
+    if begun:
+        raise LessonError(
+            Location(file, begun), "the solution is not ended", "add `### END SOLUTION` after its last line."
+        )
+    return "\n".join(shown)
+
+
+@lru_cache
+def _python_words() -> frozenset[str]:
+    """Every language word that Pygments would highlight as Python."""
+    return frozenset(alias for name in ("python", "python2", "pycon", "ipython") for alias in _aliases(name))
+
+
+def _aliases(name: str) -> list[str]:
+    try:
+        return list(find_lexer_class_by_name(name).aliases)
+    except ClassNotFound:
+        return [name]

@@ -1,0 +1,143 @@
+"""The page as the site's own Markdown shows it, compared with the cells that ran.
+
+`parse.py` and the site read Markdown with different parsers. Where they disagree, code could be shown that never ran,
+or run and never shown: each difference is an error at the lesson's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+import yaml
+from markdown import Markdown
+
+from pallas_course.engine.errors import LessonError, UsageError
+from pallas_course.engine.lesson import Figure, Lesson, Location, Project
+from pallas_course.engine.mathml import FormulaError
+from pallas_course.engine.render import Page
+
+
+def site_markdown(project: Project) -> Markdown:
+    """The Markdown converter that mkdocs.yml configures (`toc`, `tables` and `fenced_code` are MkDocs' own defaults)."""
+    path = project.root / "mkdocs.yml"
+    try:
+        entries = yaml.safe_load(path.read_text("utf-8"))["markdown_extensions"]
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise UsageError(f"mkdocs.yml: cannot read its markdown_extensions: {error}", "restore the file.") from error
+    names: list[str] = ["toc", "tables", "fenced_code"]
+    configs: dict[str, Any] = {}
+    for entry in entries:
+        name, config = next(iter(entry.items())) if isinstance(entry, dict) else (entry, None)
+        names = [*(known for known in names if known != name), name]
+        configs[name] = config or {}
+    return Markdown(extensions=names, extension_configs=configs)
+
+
+def verify(markdown: Markdown, lesson: Lesson, page: Page) -> None:
+    """Raise LessonError for the first code block that the page shows otherwise than it was run, or an id used twice."""
+    source = page.text.split("---\n", 2)[2]
+    try:
+        html = markdown.reset().convert(source)
+    except FormulaError as error:
+        tex = error.problem.split("`")[1]
+        line = _line_with(lesson, tex.split("\n")[0])
+        raise LessonError(Location(lesson.path, line), error.problem, error.next_step) from error
+    found = _Blocks()
+    found.feed(html)
+    found.close()
+    _same_ids(lesson, page, found.ids)
+    shown = {block.id: block for block in found.blocks}
+    for wanted in page.shown:
+        block = shown.get(wanted.id)
+        if block is None or block.text.rstrip("\n") != wanted.text.rstrip("\n"):
+            what = "is not shown as a code block" if block is None else "is shown otherwise than it was run"
+            raise LessonError(
+                wanted.at,
+                f"`{wanted.id}` {what} on the page",
+                "put an empty line before and after its fence, and take it out of raw HTML.",
+            )
+    known = {wanted.id for wanted in page.shown}
+    for block in found.blocks:
+        if "language-python" in block.classes and block.id not in known:
+            raise LessonError(
+                Location(lesson.path, _line_with(lesson, block.text.strip("\n").split("\n")[0])),
+                "the page shows Python that nobody ran",
+                "make it a cell, or take it out of the raw HTML around it.",
+            )
+    if found.markers:
+        raise LessonError(
+            Location(lesson.path, _line_with(lesson, found.markers[0])),
+            f"the page shows the block line `{found.markers[0]}` as text",
+            "put an empty line before it, and take it out of raw HTML.",
+        )
+
+
+@dataclass
+class _Block:
+    id: str
+    classes: tuple[str, ...]
+    text: str = ""
+
+
+@dataclass
+class _Blocks(HTMLParser):
+    """Collects code blocks, ids, and block lines that were left as text."""
+
+    blocks: list[_Block] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    markers: list[str] = field(default_factory=list)
+    _depth: int = 0
+    _code: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {key: value or "" for key, value in attrs}
+        if "id" in values:
+            self.ids.append(values["id"])
+        classes = tuple(values.get("class", "").split())
+        if tag == "div" and self._depth:
+            self._depth += 1
+        elif tag == "div" and "highlight" in classes:
+            self._depth = 1
+            self.blocks.append(_Block(values.get("id", ""), classes))
+        elif tag == "code" and self._depth:
+            self._code = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "div" and self._depth:
+            self._depth -= 1
+        elif tag == "code":
+            self._code = False
+
+    def handle_data(self, data: str) -> None:
+        if self._code:
+            self.blocks[-1].text += data
+        elif not self._depth:
+            self.markers += [line for line in data.split("\n") if line.startswith("///")]
+
+
+def _same_ids(lesson: Lesson, page: Page, ids: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in ids:
+        if name.lower() in seen:
+            at = next((wanted.at for wanted in page.shown if wanted.id.lower() == name.lower()), None)
+            if at is None:
+                at = next(
+                    (part.at for part in lesson.parts if isinstance(part, Figure) and f"figure-{part.id}" == name), None
+                )
+            raise LessonError(
+                at or Location(lesson.path, _line_with(lesson, name)),
+                f"the page has the id `{name}` twice; a heading's anchor may be the other one",
+                "rename the cell, the figure or the heading.",
+            )
+        seen.add(name.lower())
+
+
+def _line_with(lesson: Lesson, text: str) -> int:
+    wanted = text.strip()
+    return next((number for number, line in enumerate(lesson.lines, 1) if wanted and wanted in line), 1)
