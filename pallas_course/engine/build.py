@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from tqdm import tqdm
@@ -36,7 +37,7 @@ class Build:
     figures: dict[str, dict[str, str]] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
     errors: list[LessonError] = field(default_factory=list)
-    drift: list[str] = field(default_factory=list)
+    drift: dict[str, list[str]] = field(default_factory=dict)
 
     def parse(self) -> None:
         for lesson_id in self.ids:
@@ -74,7 +75,7 @@ class Build:
                 old = self.recorded[lesson_id]
                 self.records[lesson_id] = record.make(self.project, stale[lesson_id], result, old)
                 if self.check:
-                    self.drift += check.drift_of_outputs(stale[lesson_id], old, self.records[lesson_id])
+                    self.differs(lesson_id, check.drift_of_outputs(stale[lesson_id], old, self.records[lesson_id]))
 
     def draw(self) -> None:
         for lesson_id, lesson in list(self.lessons.items()):
@@ -96,9 +97,8 @@ class Build:
 
     def compare(self) -> None:
         for lesson in self.lessons.values():
-            files = self._files(lesson)
-            files.pop(record.path_of(self.project, lesson.id))
-            self.drift += check.drift_of_files(self.project, files)
+            if lesson.id not in self.drift:  # else its files differ too, as they must
+                self.differs(lesson.id, check.drift_of_files(self.project, lesson, self._files(lesson)))
 
     def write(self) -> None:
         changed = 0
@@ -108,9 +108,13 @@ class Build:
                     say(f"wrote {self.project.relative(path)}")
                     changed += 1
         if self.whole:
-            changed += self._remove_pages_of_deleted_lessons()
+            changed += self._remove_what_no_lesson_makes()
         if not changed and not self.errors:
             say(f"{len(self.lessons)} lesson{'s' * (len(self.lessons) != 1)}: nothing to do")
+
+    def differs(self, lesson_id: str, messages: list[str]) -> None:
+        if messages:
+            self.drift[lesson_id] = messages
 
     @contextmanager
     def one(self, lesson_id: str) -> Iterator[None]:
@@ -132,17 +136,18 @@ class Build:
         files[pages / f"{lesson.id}.md"] = page.text
         return files
 
-    def _remove_pages_of_deleted_lessons(self) -> int:
+    def _remove_what_no_lesson_makes(self) -> int:
         pages = self.project.pages
-        stale = [path for path in pages.glob("*") if path.stem not in self.ids] if pages.is_dir() else []
+        stale = [path for path in pages.glob("*") if path.stem not in self.ids]
+        stale += [pages / name for name, page in self.pages.items() if not page.main and (pages / name).is_dir()]
         for path in stale:
-            say(f"removed {self.project.relative(path)}: its lesson is gone")
+            say(f"removed {self.project.relative(path)}: no lesson makes it")
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return len(stale)
 
 
 def run(stages: Callable[[Build], None], project: Project, arguments: Sequence[str]) -> int:
-    """Run `stages` as the command line asks. 0: done; 1: the content is wrong or drifted; 2: wrong use, or our fault."""
+    """Run `stages` as the command line asks. 0: done; 1: the content is wrong or drifted; 2: wrong use or our fault."""
     try:
         build = _request(project, arguments)
         stages(build)
@@ -152,17 +157,15 @@ def run(stages: Callable[[Build], None], project: Project, arguments: Sequence[s
     except KeyboardInterrupt:
         print("interrupted: what was not finished is as it was before", file=sys.stderr)
         return 2
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever else is raised is our own fault
         traceback.print_exc()
         print("this is a fault of the build itself, not of a lesson", file=sys.stderr)
         return 2
-    for message in [*build.drift, *map(str, build.errors)]:
+    for message in [*chain(*build.drift.values()), *map(str, build.errors)]:
         print(message, file=sys.stderr)
     if build.drift:
-        ids = "" if build.whole else " " + " ".join(build.ids)
-        print(
-            f"  next: look at the difference; to accept it run `python build_figures.py --force{ids}`", file=sys.stderr
-        )
+        command = " ".join(["python build_figures.py --force", *build.drift])
+        print(f"  next: look at the difference; to accept it run `{command}`", file=sys.stderr)
     if build.check and not build.drift and not build.errors:
         say(f"{len(build.lessons)} lesson{'s' * (len(build.lessons) != 1)} run again: all as recorded")
     return 1 if build.drift or build.errors else 0

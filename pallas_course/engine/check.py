@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from pallas_course.engine.lesson import Lesson, Location, Project
+from pallas_course.engine import draw
+from pallas_course.engine.lesson import Lesson, Project
 from pallas_course.engine.record import Record, differing
 
 
@@ -28,20 +29,19 @@ def drift_of_outputs(lesson: Lesson, old: Record | None, new: Record) -> list[st
     return messages
 
 
-def drift_of_files(project: Project, files: dict[Path, str]) -> list[str]:
+def drift_of_files(project: Project, lesson: Lesson, files: dict[Path, str]) -> list[str]:
     """One message for each committed file that differs from what the record gives. An absent page is no drift."""
     messages = []
+    places = {draw.path_of(project, figure): figure.at for figure in lesson.figures}
     for path, text in files.items():
-        name = project.relative(path)
-        if not path.is_file():
-            if not path.is_relative_to(project.pages):
-                messages.append(f"{Location(name, 1)}: the file is missing")
-            continue
-        there = path.read_bytes().decode("utf-8", "replace")
-        if there != text:
-            messages.append(
-                f"{Location(name, 1)}: the file is not what the record gives\n{_diff(there.splitlines(), text.splitlines(), name)}"
-            )
+        at, name = places.get(path, lesson.start), project.relative(path)
+        if path.is_file():
+            there = path.read_bytes().decode("utf-8", "replace")
+            if there != text:
+                diff = _diff(there.splitlines(), text.splitlines(), name)
+                messages.append(f"{at}: {name} is not what the record gives\n{diff}")
+        elif not path.is_relative_to(project.pages):
+            messages.append(f"{at}: {name} is missing")
     return messages
 
 

@@ -6,10 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pallas_course.engine import figures
+from pallas_course.engine import figures, source
 from pallas_course.engine.errors import LessonError, nearest
 from pallas_course.engine.lesson import Figure, Lesson, Location, Project
 from pallas_course.engine.record import Record
@@ -41,8 +42,8 @@ def _figure(project: Project, lesson: Lesson, figure: Figure, record: Record, an
             "write it with a function draw(data, axes), or use another kind.",
         )
     data = record.kept[figure.data]
-    drawn_by = own if figure.kind == OWN else Path(figures.__file__)
-    inputs = json.dumps([figure.id, figure.kind, data, figure.title, figure.description]) + drawn_by.read_text("utf-8")
+    code = "\n".join(source.read_lines(own, project.relative(own))) if figure.kind == OWN else _kinds()
+    inputs = json.dumps([figure.id, figure.kind, data, figure.title, figure.description]) + code
     path = path_of(project, figure)
     if not anew and path.is_file():
         text = path.read_text("utf-8", "replace")
@@ -51,13 +52,11 @@ def _figure(project: Project, lesson: Lesson, figure: Figure, record: Record, an
     names = {"name": figure.id, "title": figure.title, "description": figure.description}
     try:
         if figure.kind == OWN:
-            svg = figures.draw_with(_own(project, own, figure), data, **names)
+            svg = figures.draw_with(_own(code, project.relative(own), figure), data, **names)
         else:
             svg = figures.draw(figure.kind, data, **names)
     except figures.FigureError as error:
-        raise LessonError(
-            figure.at, f"`{figure.data}` does not suit a `{figure.kind}` figure: {error}", "keep what the figure needs."
-        ) from error
+        raise LessonError(figure.at, f"cannot draw `{figure.data}`: {error.problem}", f"{error.next_step}.") from error
     return svg.replace("<svg", f'<svg data-stamp="{_stamp(inputs, svg)}"', 1)
 
 
@@ -65,9 +64,13 @@ def _stamp(inputs: str, svg: str) -> str:
     return hashlib.sha256(f"{inputs}\0{svg}".encode()).hexdigest()[:16]
 
 
-def _own(project: Project, path: Path, figure: Figure) -> Callable[[Any, Any], None]:
+@cache
+def _kinds() -> str:
+    return Path(figures.__file__).read_text("utf-8")
+
+
+def _own(code: str, name: str, figure: Figure) -> Callable[[Any, Any], None]:
     """The lesson's own draw function, with its errors turned into the line of figures.py that failed."""
-    name = project.relative(path)
 
     def fail(error: BaseException) -> LessonError:
         line = error.lineno if isinstance(error, SyntaxError) and error.filename == name else None
@@ -78,13 +81,13 @@ def _own(project: Project, path: Path, figure: Figure) -> Callable[[Any, Any], N
             trace = trace.tb_next
         return LessonError(
             Location(name, line or 1),
-            f"drawing `{figure.id}` raised {type(error).__name__}: {error}",
+            f"drawing `{figure.id}` raised {type(error).__name__}: {getattr(error, 'msg', error)}",
             "mend the function at that line.",
         )
 
     space: dict[str, Any] = {"__name__": name}
     try:
-        exec(compile(path.read_text("utf-8"), name, "exec", dont_inherit=True), space)
+        exec(compile(code, name, "exec", dont_inherit=True), space)
     except (Exception, SystemExit) as error:
         raise fail(error) from error
     function = space.get("draw")

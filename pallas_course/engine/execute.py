@@ -86,8 +86,10 @@ def main_text(lesson: Lesson) -> tuple[str, list[tuple[int, Location]]]:
         for number, chunk in enumerate(cell.chunks):
             if number:
                 lines += ["", ""]
-            places.append((len(lines) + 1, chunk.at))
-            lines += chunk.code.strip("\n").split("\n")
+            code = chunk.code.lstrip("\n")
+            skipped = len(chunk.code) - len(code)
+            places.append((len(lines) + 1, Location(chunk.at.path, chunk.at.line + skipped)))
+            lines += code.rstrip("\n").split("\n")
     return "\n".join([*lines, "", "", f'print("PASS: {lesson.id}")', ""]), places
 
 
@@ -101,48 +103,61 @@ def execute(project: Project, lessons: Sequence[Lesson], progress: Progress) -> 
             found: dict[str, Run | LessonError] = {}
             for lesson in lessons:
                 try:
-                    outputs, facts = pages[lesson.id].result()
+                    page = pages[lesson.id].result()
                     main = mains[lesson.id].result() if lesson.steps else ()
-                    _same_as_steps(lesson, outputs, main)
-                    found[lesson.id] = Run(outputs, main, facts)
+                    _all_files_known(project, lesson, page.files)
+                    _same_as_steps(lesson, page.outputs, main)
+                    found[lesson.id] = Run(page.outputs, main, page.facts)
                 except LessonError as error:
                     found[lesson.id] = error
             return found
         finally:
             stop.append(True)  # an interrupt ends the processes too
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _page(
-    project: Project, lesson: Lesson, progress: Progress, stop: list[bool]
-) -> tuple[dict[str, Output], dict[str, Any]]:
+def _page(project: Project, lesson: Lesson, progress: Progress, stop: list[bool]) -> _Job:
     job = _Job(project, lesson, lesson.cells, stop, progress)
-    outputs = job.run()
+    job.run()
+    return job
+
+
+def _all_files_known(project: Project, lesson: Lesson, files: Sequence[str]) -> None:
+    """Every project file that the run opened must be one that the stamps cover."""
     known: set[Path] = set()
     for cell in lesson.cells:
         for chunk in cell.chunks:
             known |= source.imported_files(project, chunk.code)
             known.add(project.root / chunk.at.path)
-    for file in job.files:
-        if Path(file) not in known:
-            name = project.relative(Path(file))
-            raise LessonError(
-                lesson.start,
-                f"running the lesson used {name}, which no import statement of its names: a change there would go unseen",
-                f"import {name} with an import statement, or move the data into a cell.",
-            )
-    return outputs, job.facts
+    root = project.root.resolve()
+    unseen = [file for file in map(Path, files) if project.root / file.relative_to(root) not in known]
+    if unseen:
+        file = min(unseen, key=lambda file: file.name == "__init__.py")  # the package came with its module
+        name = file.relative_to(root).as_posix()
+        raise LessonError(
+            lesson.start,
+            f"running the lesson used {name}, which no import statement names: a change there would go unseen",
+            "import it with an import statement." if file.suffix == ".py" else "put the data into a cell.",
+        )
 
 
 def _main(project: Project, lesson: Lesson, stop: list[bool]) -> tuple[str, ...]:
     text, places = main_text(lesson)
-    longest = max(cell.timeout for cell in lesson.steps)
     at = lesson.steps[0].at
 
     def written(line: int) -> Location:
         start, place = max((pair for pair in places if pair[0] <= line), key=lambda pair: pair[0], default=(1, at))
         return Location(place.path, place.line + line - start)
 
-    alone = Cell(at, "main.py", "step", "", text, (Chunk(text, Location("main.py", 1)),), timeout=longest)
+    alone = Cell(
+        at,
+        "main.py",
+        "step",
+        "",
+        text,
+        (Chunk(text, Location("main.py", 1)),),
+        timeout=sum(cell.timeout for cell in lesson.steps),
+    )
     job = _Job(project, lesson, (alone,), stop, lambda _: None)
     job.sources = {"main.py": text}
     job.written = written
@@ -150,17 +165,17 @@ def _main(project: Project, lesson: Lesson, stop: list[bool]) -> tuple[str, ...]
 
 
 def _same_as_steps(lesson: Lesson, outputs: dict[str, Output], main: tuple[str, ...]) -> None:
-    """main.py must print what its steps print on the page, or the reader sees two truths."""
-    steps = [line for cell in lesson.steps for line in outputs[cell.id].text]
-    if not lesson.steps or list(main) == [*steps, f"PASS: {lesson.id}"]:
-        return
-    pairs = zip([*steps, f"PASS: {lesson.id}"], [*main, ""], strict=False)
-    there, here = next((pair for pair in pairs if pair[0] != pair[1]), ("", main[-1] if main else ""))
-    raise LessonError(
-        lesson.steps[0].at,
-        f"main.py alone prints `{here}` where its steps on the page print `{there}`",
-        "let no step depend on a .run cell; what main.py needs belongs in a .step.",
-    )
+    """main.py must print what its steps print on the page, or the reader sees two truths. Empty lines do not count."""
+    alone = [line for line in main if line]
+    steps = [(cell, line) for cell in lesson.steps for line in outputs[cell.id].text if line]
+    for number, (cell, line) in enumerate(steps):
+        here = alone[number] if number < len(alone) else ""
+        if here != line:
+            raise LessonError(
+                cell.at,
+                f"main.py alone prints `{here}` where `{cell.id}` on the page prints `{line}`",
+                "let no step depend on a .run cell, and let each end what it prints with a new line.",
+            )
 
 
 class _Job:
@@ -205,7 +220,7 @@ class _Job:
             try:
                 self._listen(process, ours)
             finally:
-                _end(process)
+                _end(process, home)
                 ours.close()
                 for stream in (process.stdout, process.stderr):
                     assert stream is not None
@@ -236,7 +251,8 @@ class _Job:
 
     def _listen(self, process: subprocess.Popen[bytes], ours: socket.socket) -> None:
         """Read until the child has said its facts, or fail the cell that was running."""
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         streams = {"said": ours.fileno(), "out": process.stdout.fileno(), "err": process.stderr.fileno()}
         texts = {name: bytearray() for name in streams}
         selector = selectors.DefaultSelector()
@@ -262,6 +278,11 @@ class _Job:
                         f"printed more than {OUTPUT_LIMIT // 1024} KB", "print less: a shape, a count, the first rows."
                     )
 
+        def drain_all() -> bool:
+            for name in streams:
+                drain(name)
+            return True
+
         with selector:
             while not self.facts:
                 if self.stop:
@@ -273,10 +294,10 @@ class _Job:
                         f"did not end within {limit:.0f} s",
                         'make it smaller, or give it more time, as in timeout="300".',
                     )
-                ready = selector.select(min(left, 0.5))
-                for key, _ in ready:
+                for key, _ in selector.select(min(left, 0.5)):
                     if not drain(key.data):
                         selector.unregister(key.fd)
+                ended = process.poll() is not None and drain_all()
                 while b"\n" in texts["said"]:
                     line, _, rest = bytes(texts["said"]).partition(b"\n")
                     texts["said"] = bytearray(rest)
@@ -286,8 +307,7 @@ class _Job:
                         self.progress(self.now.id)
                         deadline = time.monotonic() + self.now.timeout
                     elif "end" in message:
-                        for name in ("out", "err"):
-                            drain(name)
+                        drain_all()
                         self._finish(message, texts)
                         texts["out"].clear()
                         texts["err"].clear()
@@ -295,8 +315,7 @@ class _Job:
                         self.facts, self.files = message["facts"], message["files"]
                     with contextlib.suppress(OSError):  # a child that died meanwhile is noticed below
                         ours.send(b".")
-                if not ready and process.poll() is not None and not drain("said") and not texts["said"]:
-                    drain("err")
+                if ended and not self.facts:
                     raise self._died(process.returncode, texts["err"])
 
     def _finish(self, message: dict[str, Any], texts: dict[str, bytearray]) -> None:
@@ -311,7 +330,8 @@ class _Job:
             )
         text = visible(texts["out"].decode("utf-8", "replace"))
         lines = text.rstrip("\n").split("\n") if text.strip() else []
-        self.outputs[cell.id] = Output(tuple(line.rstrip() for line in lines), message["kept"], message["raised"])
+        raised = message["raised"] and visible(message["raised"])
+        self.outputs[cell.id] = Output(tuple(line.rstrip() for line in lines), message["kept"], raised)
 
     def _error(self, what: str, next_step: str) -> LessonError:
         if self.now is None:
@@ -319,13 +339,16 @@ class _Job:
         return LessonError(self.now.at, f"cell `{self.now.id}` {what}", next_step)
 
     def _died(self, code: int, err: bytearray) -> LessonError:
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended the interpreter (exit code {code})"
+        how = f"ended the interpreter (exit code {code})"
+        if code < 0:
+            names = {number.value: number.name for number in signal.Signals}
+            how = f"was killed by {names.get(-code, f'signal {-code}')}"
         last = [line for line in err.decode("utf-8", "replace").splitlines() if line.strip()]
         said = f": {visible(last[-1])}" if last else ""
         return self._error(f"{how}{said}", "remove the call that ends it (os._exit, a kill, a crash in native code).")
 
     def _place(self, places: list[list[Any]], cell: Cell) -> tuple[Location, str]:
-        """The lesson's line to name for an error with this traceback, and the project's own line when it lies deeper."""
+        """The lesson's line to name for an error with this traceback, and the project's line when it lies deeper."""
         at, deeper = cell.at, ""
         for path, line, name in places:
             where = self._project_location(path, line)
@@ -349,6 +372,7 @@ class _Job:
 
     def _failed(self, cell: Cell, problem: dict[str, Any]) -> LessonError:
         at, deeper = self._place(problem["places"], cell)
+        syntax = problem.get("type") in ("SyntaxError", "IndentationError", "TabError")
         kind, name = problem["kind"], f"cell `{cell.id}`"
         if kind == "not raised":
             return LessonError(
@@ -382,31 +406,29 @@ class _Job:
                 f"{name} raised {said}{deeper}, not {cell.raises}",
                 f'write raises="{problem["type"]}", or mend the cell.',
             )
-        step = "mend the code at that line" + (
-            ", or mark the cell raises=" + f'"{problem["type"]}" if it is meant to fail.'
-            if problem["type"] not in ("SyntaxError", "IndentationError", "TabError")
-            else "."
-        )
+        step = "mend the code at that line"
         if cell.id == "main.py":
-            name, step = "main.py alone", "move what the step needs into a .step cell: main.py has no .run cells."
-        return LessonError(at, f"{name} raised {said}{deeper}", step)
+            name = "main.py alone"
+            step = step if syntax else "move what the step needs into a .step cell: main.py has no .run cells"
+        elif cell.kind == "run" and not syntax:
+            step += f', or mark the cell raises="{problem["type"]}" if it is meant to fail'
+        return LessonError(at, f"{name} raised {said}{deeper}", f"{step}.")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the child, its session and every descendant it left."""
-    try:
-        left = psutil.Process(process.pid).children(recursive=True)
-    except psutil.Error:
-        left = []
-    try:
+def _end(process: subprocess.Popen[bytes], home: Path) -> None:
+    """Kill the child, its session and every process it left."""
+    left: list[psutil.Process] = []
+    with contextlib.suppress(psutil.Error):
+        if process.poll() is None:
+            left = psutil.Process(process.pid).children(recursive=True)
+        else:  # it died and its children have no parent any more: their environment still names its folder
+            every = psutil.process_iter(["environ"])
+            left = [other for other in every if (other.info["environ"] or {}).get("TMPDIR") == str(home)]
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    for descendant in left:
-        try:
-            descendant.kill()
-        except psutil.Error:
-            pass
+    for other in left:
+        with contextlib.suppress(psutil.Error):
+            other.kill()
     process.wait()
 
 

@@ -1,8 +1,7 @@
 """Drawing a lesson's recorded data as SVG that can stand inside a page.
 
 A figure's colours are CSS variables, so that one inline picture follows the page's light and dark palettes; their light
-values are the fallbacks, so that the file alone looks right too. matplotlib is imported only to draw: a site can be
-rendered, and every error of the data found, without it.
+values are the fallbacks, so that the file alone looks right too. matplotlib is imported only when something is drawn.
 """
 
 from __future__ import annotations
@@ -27,9 +26,10 @@ MAX_CELLS = 32  # per side
 
 # Searched, not chosen by eye: even places are light and odd ones dark, so neighbours in reading order differ without
 # colour too; every pair differs by 4 in lightness and by 19 (CIE 1976) under each simulated kind of colour blindness.
-_CATEGORIES = (
-    ["#ddd260", "#495a45", "#eeafb8", "#77010d", "#82b7fe", "#8f5102", "#f58d6e", "#2b7496", "#a5f9ad", "#3e409e", "#68ecfe", "#5b3557"]
-)  # fmt: skip
+_CATEGORIES = [
+    *("#dcd15f", "#495a45", "#eeafb8", "#77010d", "#82b7fe", "#8f5102"),  # yellow, moss, pink, crimson, sky, brown
+    *("#f58d6e", "#2b7496", "#a5f9ad", "#3e409e", "#68ecfe", "#5b3557"),  # coral, teal, mint, indigo, cyan, plum
+]
 # The same in both palettes, so that prose can name a tile's colour.
 _SHARED = {f"--fig-cat-{i}": colour for i, colour in enumerate(_CATEGORIES)} | {
     f"--fig-cat-text-{i}": "#ffffff" if i % 2 else "#000000" for i in range(MAX_CATEGORIES)
@@ -67,7 +67,7 @@ ElementTree.register_namespace("xlink", _XLINK)
 
 
 class FigureError(ValueError):
-    """Data or a drawing no figure can be made of: what is wrong, and what to do instead. Its text is both, on one line."""
+    """Data or a drawing no figure can be made of: what is wrong and what to do instead, on one line."""
 
     def __init__(self, problem: str, next_step: str) -> None:
         super().__init__(f"{problem}; {next_step}")
@@ -125,26 +125,21 @@ def _tiles(data: object) -> Figure:
     (rows, columns), (all_rows, all_columns) = pairs["logical"], pairs["padded"]
     (block_rows, block_columns), (grid_rows, grid_columns) = pairs["block"], pairs["grid"]
     left, top, line, room = 12 + _text_width(str(all_rows - 1)), 32, 12, 54
-
     tile_width = (WIDTH - left - 8) / grid_columns
-    for form, note in _TILE_FORMS:
-        labels = {
-            (i, j): form(
-                i * grid_columns + j,
-                (i, j),
-                _span(i * block_rows, min((i + 1) * block_rows, rows) - 1),
-                _span(j * block_columns, min((j + 1) * block_columns, columns) - 1),
-            )
-            for i in range(grid_rows)
-            for j in range(grid_columns)
-        }
-        widths = {tile: max(map(_text_width, label)) + 6 for tile, label in labels.items()}
-        if max(widths.values()) <= tile_width - 2:
+
+    rows_of = [_span(i * block_rows, min((i + 1) * block_rows, rows)) for i in range(grid_rows)]
+    columns_of = [_span(j * block_columns, min((j + 1) * block_columns, columns)) for j in range(grid_columns)]
+    tiles = [(i, j) for i in range(grid_rows) for j in range(grid_columns)]
+    for form in (_long, _short):
+        labels = [form(program, (i, j), rows_of[i], columns_of[j]) for program, (i, j) in enumerate(tiles)]
+        widths = [max(_text_width(text, bold=k == 0) for k, text in enumerate(label)) + 6 for label in labels]
+        if max(widths) <= tile_width - 2:
             break
     else:
         raise FigureError(
-            f"the labels of {grid_columns} tiles do not fit beside each other", "keep a grid with fewer columns"
+            f"the labels of {grid_columns} tiles do not fit side by side", "keep a grid with fewer columns"
         )
+    note = "In a tile: program, grid (i, j), rows r, columns c" if form is _short else ""
     # The last row of tiles is made high enough for a label beside the padding, where that does not make a tower of it.
     last_rows = rows - (grid_rows - 1) * block_rows
     tile_height = min(max(60, room * block_rows / last_rows), max(60, 330 / grid_rows))
@@ -156,10 +151,10 @@ def _tiles(data: object) -> Figure:
         ("tile", f"block ({block_rows}, {block_columns}), one per program"),
     ]
     if (rows, columns) != (all_rows, all_columns):
-        legend.append(("padding", f"padding, up to ({all_rows}, {all_columns})"))
+        legend.append(("padding", f"padding to ({all_rows}, {all_columns})"))
     places, legend_height = _flow([_text_width(text) + 26 for _, text in legend], left, 18)
-    notes = [note] if note else []
-    figure, axes = _sheet(top + height + 14 + legend_height + line * len(notes))
+    below = top + height + 14
+    figure, axes = _sheet(below + legend_height + (line if note else 0))
 
     def padding(x: float, y: float, w: float, h: float) -> None:
         if w > 0 and h > 0:
@@ -173,34 +168,30 @@ def _tiles(data: object) -> Figure:
     _rules(axes, _lattice(left, top, tile_width, tile_height, grid_rows, grid_columns), FG, 1)
     _box(axes, left, top, inner_width, inner_height, facecolor="none", edgecolor=FG, linewidth=2.6)
 
-    for (i, j), label in labels.items():
-        x, y = left + j * tile_width, top + i * tile_height
-        free_width = min(tile_width, inner_width - j * tile_width)
-        free_height = min(tile_height, inner_height - i * tile_height)
-        x += (free_width if free_width >= widths[i, j] else tile_width) / 2
-        y += (free_height if free_height >= room else tile_height) / 2
-        _box(axes, x - widths[i, j] / 2, y - 24, widths[i, j], 48, facecolor=BG, linewidth=0)
+    for (i, j), label, label_width in zip(tiles, labels, widths, strict=True):
+        x = left + j * tile_width + _middle(inner_width - j * tile_width, tile_width, label_width)
+        y = top + i * tile_height + _middle(inner_height - i * tile_height, tile_height, room)
+        _box(axes, x - label_width / 2, y - 24, label_width, 48, facecolor=BG, linewidth=0)
         for k, text in enumerate(label):
-            _text(axes, x, y - 15 + k * line, text, weight="normal" if k else "bold")
+            _text(axes, x, y - 15 + k * line, text, bold=k == 0)
 
     _axis_names(axes, "row", "column")
     _ticks(axes, left, top, [str(c) for c in range(all_columns)], cell_width, block_columns)
     _ticks(axes, left, top, [str(r) for r in range(all_rows)], cell_height, block_rows, down=True)
     for (mark, text), (x, y) in zip(legend, places, strict=True):
-        y += top + height + 14
+        y += below
         if mark == "padding":
             padding(x, y, 18, 12)
             _box(axes, x, y, 18, 12, facecolor="none", edgecolor=MUTED, linewidth=0.4)
         else:
             _box(axes, x, y, 18, 12, facecolor="none", edgecolor=FG, linewidth=2.6 if mark == "matrix" else 1)
         _text(axes, x + 23, y + 9.5, text, ha="left")
-    for k, text in enumerate(notes):
-        _text(axes, left, top + height + 14 + legend_height + 7 + k * line, text, ha="left", color=MUTED)
+    _text(axes, left, below + legend_height + 8, note, ha="left", color=MUTED)
     return figure
 
 
 def _long(program: int, tile: tuple[int, int], rows: str, columns: str) -> list[str]:
-    return [f"program {program}", str(tile), _plural("row", rows), _plural("column", columns)]
+    return [f"program {program}", f"grid {tile}", _plural("row", rows), _plural("column", columns)]
 
 
 def _short(program: int, tile: tuple[int, int], rows: str, columns: str) -> list[str]:
@@ -209,9 +200,6 @@ def _short(program: int, tile: tuple[int, int], rows: str, columns: str) -> list
 
 def _plural(word: str, span: str) -> str:
     return f"{word}s {span}" if "–" in span else f"{word} {span}"
-
-
-_TILE_FORMS = ((_long, ""), (_short, "In a tile: program, coordinate, rows (r), columns (c)."))
 
 
 def _categories(data: object) -> Figure:
@@ -225,13 +213,12 @@ def _categories(data: object) -> Figure:
     left, top = 12 + max(map(_text_width, rows)), 32
     cell_width = min(44, (WIDTH - left - 8) / len(columns))
     cell_height = max(12, min(30, cell_width * 1.1, 360 / len(rows)))
-    width, height = len(columns) * cell_width, len(rows) * cell_height
+    height = len(rows) * cell_height
 
     swatch = max(22, max(_text_width(str(value)) for value in place) + 8)
     places, legend_height = _flow([swatch] * len(place), left, 20, gap=4)
     figure, axes = _sheet(top + height + 34 + legend_height)
 
-    regions = list(_regions(values))
     for value, slot in place.items():
         runs = [
             (left + run[0] * cell_width, top + r * cell_height, len(run) * cell_width, cell_height)
@@ -241,30 +228,25 @@ def _categories(data: object) -> Figure:
         _area(axes, runs, CAT[slot])
     _rules(axes, list(_lattice(left, top, cell_width, cell_height, len(rows), len(columns))), BG, 0.5)
     _rules(axes, list(_borders(values, left, top, cell_width, cell_height)), FG, 1.8)
-    for region in regions:
+    for region in _regions(values):
         value = values[region[0][0]][region[0][1]]
         r0, r1, c0, c1 = _inside(region)
-        if _text_width(str(value)) > (c1 - c0) * cell_width - 2:
+        free, text = (c1 - c0) * cell_width, _text_width(str(value), bold=True)
+        if text + 2 > free:
             raise FigureError(
-                f"the label {value} does not fit into its region of {c1 - c0} of {len(columns)} columns",
+                f"the label {value} does not fit into its region, {c1 - c0} of {len(columns)} columns wide",
                 "keep a smaller example, with fewer columns or wider regions",
             )
+        size = 14 if text * 1.4 + 4 < free and (r1 - r0) * cell_height > 20 else TEXT
         x, y = left + (c0 + c1) / 2 * cell_width, top + (r0 + r1) / 2 * cell_height
-        big = min((c1 - c0) * cell_width, (r1 - r0) * cell_height) >= 22
-        _text(
-            axes,
-            x,
-            y + (5 if big else 3.6),
-            str(value),
-            color=CAT_TEXT[place[value]],
-            weight="bold",
-            size=14 if big else TEXT,
-        )
+        ground = min(text * size / TEXT + 4, free - 2)  # the lines of the cells stop short of the digits
+        _box(axes, x - ground / 2, y - 0.5 * size, ground, size, facecolor=CAT[place[value]], linewidth=0)
+        _text(axes, x, y + 0.36 * size, str(value), color=CAT_TEXT[place[value]], bold=True, size=size)
 
     _axis_names(axes, ylabel, xlabel)
     _ticks(axes, left, top, columns, cell_width)
     _ticks(axes, left, top, rows, cell_height, down=True)
-    _text(axes, left, top + height + 24, unit, ha="left", color=FG)
+    _text(axes, left, top + height + 24, unit, ha="left")
     for (value, slot), (x, y) in zip(place.items(), places, strict=True):
         y += top + height + 32
         _box(axes, x, y, swatch, 15, facecolor=CAT[slot], edgecolor=FG, linewidth=1)
@@ -323,16 +305,24 @@ def _read_categories(data: object) -> tuple[list[list[int]], str, list[str], lis
     for key, length in (("rows", len(values)), ("columns", len(values[0]))):
         names = fields[key]
         if not isinstance(names, list) or not all(isinstance(n, str) or _whole(n) for n in names):
-            raise FigureError(f"{key} is {names!r}, not a list of names", f"keep one string or whole number for each of the {key}")
+            raise FigureError(
+                f"{key} is {names!r}, not a list of names", f"keep one string or whole number for each of the {key}"
+            )
         if len(names) != length:
-            raise FigureError(f"{key} names {len(names)} {key}, values has {length}", f"keep one name for each of the {key}")
+            raise FigureError(
+                f"{key} names {len(names)} {key}, values has {length}", f"keep one name for each of the {key}"
+            )
         if length > MAX_CELLS:
-            raise FigureError(f"{length} {key} are too many to read", f"keep a smaller example, of at most {MAX_CELLS} {key}")
-    for key in ("unit", "xlabel", "ylabel"):
-        if not isinstance(fields[key], str) or not fields[key].strip():
-            raise FigureError(f"{key} is {fields[key]!r}, not a text", f"keep as {key} what a reader should see there")
-        if _text_width(fields[key]) > WIDTH - 40:
-            raise FigureError(f"{key} is too long for one line: {fields[key]!r}", "keep fewer words there")
+            raise FigureError(
+                f"{length} {key} are too many to read", f"keep a smaller example, of at most {MAX_CELLS} {key}"
+            )
+        if long := [name for name in names if _text_width(str(name)) > 60]:
+            raise FigureError(f"the name {long[0]!r} in {key} is too long", "keep names of at most nine letters there")
+    texts = [fields[key] for key in ("unit", "xlabel", "ylabel")]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise FigureError(f"unit, xlabel and ylabel are {texts!r}", "keep as each of them a text for the reader")
+    if _text_width(texts[0]) > WIDTH - 90 or _text_width(texts[1] + texts[2]) > WIDTH - 60:
+        raise FigureError(f"unit, xlabel and ylabel are too long for their lines: {texts!r}", "keep fewer words there")
     distinct = len({value for row in values for value in row})
     if distinct > MAX_CATEGORIES:
         raise FigureError(
@@ -340,7 +330,7 @@ def _read_categories(data: object) -> tuple[list[list[int]], str, list[str], lis
             f"keep a smaller example, with at most {MAX_CATEGORIES} of them",
         )
     rows, columns = ([str(name) for name in fields[key]] for key in ("rows", "columns"))
-    return values, fields["unit"], rows, columns, fields["xlabel"], fields["ylabel"]
+    return values, texts[0], rows, columns, texts[1], texts[2]
 
 
 def _fields(data: object, keys: tuple[str, ...], keep: str) -> dict[str, Any]:
@@ -357,8 +347,15 @@ def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}–{last}"
+def _span(start: int, stop: int) -> str:
+    return f"{start}–{stop - 1}" if stop - start > 1 else str(start)
+
+
+def _middle(valid: float, tile: float, label: float) -> float:
+    """Where a tile's label is centred: in the valid part if it fits, else in the padding, else over both."""
+    if valid >= min(label, tile):
+        return min(valid, tile) / 2
+    return (valid + tile) / 2 if tile - valid >= label else tile / 2
 
 
 def _runs(row: Sequence[int], value: int) -> Iterator[range]:
@@ -389,7 +386,7 @@ def _regions(values: list[list[int]]) -> Iterator[list[tuple[int, int]]]:
 
 
 def _inside(region: list[tuple[int, int]]) -> tuple[int, int, int, int]:
-    """The rectangle of rows and columns (r0, r1, c0, c1) where a region's label goes: its own, or its most central run."""
+    """The rectangle of rows and columns (r0, r1, c0, c1) where a region's label goes: its own, or its longest run."""
     rows, columns = [r for r, _ in region], [c for _, c in region]
     r0, r1, c0, c1 = min(rows), max(rows) + 1, min(columns), max(columns) + 1
     if len(region) == (r1 - r0) * (c1 - c0):
@@ -419,25 +416,24 @@ def _sheet(height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _text_width(text: str) -> float:
+def _text_width(text: str, *, bold: bool = False) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family="DejaVu Sans", size=TEXT)
+    font = FontProperties(family="DejaVu Sans", size=TEXT, weight="bold" if bold else "normal")
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
 
 
-def _text(
-    axes: Axes, x: float, y: float, text: str, *, ha: str = "center", color: str = FG, weight: str = "normal", size: int = TEXT
-) -> None:
+def _text(axes: Axes, x: float, y: float, text: str, *, ha: str = "center", bold: bool = False, **style: Any) -> None:
     # On its baseline: any other alignment would write the metrics of this machine's font into the file.
-    axes.text(x, y, text, ha=ha, va="baseline", color=color, weight=weight, size=size, parse_math=False)
+    weight = "bold" if bold else "normal"
+    axes.text(x, y, text, ha=ha, va="baseline", weight=weight, parse_math=False, **style)
 
 
 def _box(axes: Axes, x: float, y: float, width: float, height: float, **style: Any) -> None:
     from matplotlib.patches import Rectangle
 
-    axes.add_patch(Rectangle((x, y), width, height, joinstyle="miter", **style))
+    axes.add_patch(Rectangle((x, y), width, height, joinstyle="miter", clip_on=False, **style))
 
 
 def _area(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: str) -> None:
@@ -446,7 +442,7 @@ def _area(axes: Axes, boxes: list[tuple[float, float, float, float]], colour: st
     from matplotlib.path import Path
 
     outlines = [Path([(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)], closed=True) for x, y, w, h in boxes]
-    axes.add_patch(PathPatch(Path.make_compound_path(*outlines), facecolor=colour, linewidth=0))
+    axes.add_patch(PathPatch(Path.make_compound_path(*outlines), facecolor=colour, linewidth=0, clip_on=False))
 
 
 def _rules(axes: Axes, segments: Sequence[_Segment], colour: str, width: float) -> None:
@@ -455,7 +451,8 @@ def _rules(axes: Axes, segments: Sequence[_Segment], colour: str, width: float) 
     from matplotlib.path import Path
 
     lines = Path.make_compound_path(*(Path(segment) for segment in segments))
-    axes.add_patch(PathPatch(lines, facecolor="none", edgecolor=colour, linewidth=width, capstyle="projecting"))
+    style = {"facecolor": "none", "edgecolor": colour, "linewidth": width, "capstyle": "projecting", "clip_on": False}
+    axes.add_patch(PathPatch(lines, **style))
 
 
 def _lattice(x: float, y: float, width: float, height: float, rows: int, columns: int) -> list[_Segment]:
@@ -479,7 +476,9 @@ def _borders(values: list[list[int]], x: float, y: float, width: float, height: 
                 yield (x + c * width, y + r * height), (x + c * width, y + (r + 1) * height)
 
 
-def _flow(widths: Sequence[float], left: float, line: float, gap: float = 12) -> tuple[list[tuple[float, float]], float]:
+def _flow(
+    widths: Sequence[float], left: float, line: float, gap: float = 12
+) -> tuple[list[tuple[float, float]], float]:
     """Where things of these widths start, set like words in lines from `left`, and the height of all lines."""
     places, x, y = [], left, 0.0
     for width in widths:
@@ -514,7 +513,7 @@ def _render(make: Callable[[], Figure], name: str, title: str, description: str)
     import matplotlib
     from matplotlib.rcsetup import cycler
 
-    ours = {
+    ours: dict[Any, Any] = {
         "svg.hashsalt": "course",
         "svg.fonttype": "none",
         "font.family": "DejaVu Sans",
@@ -529,7 +528,7 @@ def _render(make: Callable[[], Figure], name: str, title: str, description: str)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # a reader's own matplotlibrc must not change a course's figures
         matplotlib.rcParams.update(ours)
-        make().savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        make().savefig(svg, format="svg")
     return _finish(svg.getvalue(), name, title, description)
 
 
@@ -542,13 +541,17 @@ def _finish(svg: bytes, name: str, title: str, description: str) -> str:
             if child.tag == f"{{{_SVG}}}metadata" or child.find(f"{{{_SVG}}}style") is not None:
                 parent.remove(child)
     if root.find(f".//{{{_SVG}}}image") is not None:
-        raise FigureError("the drawing holds a raster image, which no palette reaches", "draw rectangles or use pcolormesh")
+        raise FigureError(
+            "the drawing holds a raster image, which no palette reaches", "draw rectangles or use pcolormesh"
+        )
 
     # The same ids stand in every figure of a page: those in use get this figure's name, the others go.
     used = set(re.findall(r"url\(#([^)]+)\)", svg.decode())) | {u.get(f"{{{_XLINK}}}href", "")[1:] for u in root.iter()}
     for element in root.iter():
         if (own := element.attrib.pop("id", None)) in used:
             element.set("id", f"{name}-{own}")
+        if element.get("transform", "").startswith("rotate(-0 "):
+            del element.attrib["transform"]
         for key, value in element.attrib.items():
             if key == f"{{{_XLINK}}}href":
                 element.set(key, f"#{name}-{value[1:]}")
@@ -561,7 +564,8 @@ def _finish(svg: bytes, name: str, title: str, description: str) -> str:
     for size in re.findall(r"font-size: ([\d.]+)px", svg.decode()):
         if float(size) * WIDTH < TEXT * float(view_box.split()[2]):
             raise FigureError(
-                f"a text {size} units high is too small to read on a phone", f"draw text at least {TEXT} units high, {WIDTH} wide"
+                f"a text {size} units high is too small to read on a phone",
+                f"draw text at least {TEXT} units high, {WIDTH} wide",
             )
 
     root.attrib.clear()
@@ -578,8 +582,18 @@ def _finish(svg: bytes, name: str, title: str, description: str) -> str:
         element = ElementTree.Element(f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"})
         element.text = " ".join(text.split())  # a blank line would end the figure for Markdown
         root.insert(position, element)
+    _unwrap(root)
     ElementTree.indent(root, "")
     return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _unwrap(parent: ElementTree.Element) -> None:
+    """Put the children of groups that say nothing in the place of the groups."""
+    for child in list(parent):
+        _unwrap(child)
+        if child.tag == f"{{{_SVG}}}g" and not child.attrib:
+            at = list(parent).index(child)
+            parent[at : at + 1] = list(child)
 
 
 def _variable(colour: str) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""What a lesson, a cell, an exercise or a figure may be called: its name is part of an address."""
 
 
 @dataclass(frozen=True)

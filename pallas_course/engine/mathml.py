@@ -29,9 +29,10 @@ _VARIANTS = {"normal", "italic", "monospace"}  # MathML Core draws no other math
 
 
 class FormulaError(ValueError):
-    """A formula that would be shown wrong. `problem` names the formula, `next_step` says what to write."""
+    """A formula that would be shown wrong: `tex`, the `problem` with it, and what to write (`next_step`)."""
 
     def __init__(self, tex: str, problem: str, next_step: str) -> None:
+        self.tex = tex
         self.problem = f"formula `{tex}`: {problem}"
         self.next_step = next_step
         super().__init__(f"{self.problem}\n  next: {next_step}")
@@ -50,7 +51,7 @@ def to_mathml(tex: str, *, display: bool) -> str:
         raise FormulaError(tex, "its braces do not balance", "close every `{`; write a literal brace as `\\{`")
     try:
         mathml = convert(tex, display="block" if display else "inline")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (latex2mathml's errors share no base class, and others come through)
         words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__.removesuffix("Error")).lower()
         raise FormulaError(tex, f"it cannot be read ({words})", "complete the formula") from None
     mathml = mathml.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")

@@ -9,24 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-from pygments.lexers import find_lexer_class_by_name
-from pygments.util import ClassNotFound
-
-from pallas_course.engine import header, source
+from pallas_course.engine import fence, header, source
 from pallas_course.engine.errors import LessonError, nearest
 from pallas_course.engine.lesson import (
+    NAME,
     Cell,
     Chunk,
     Close,
     Figure,
     Lesson,
-    Listing,
     Location,
     Open,
     Part,
@@ -36,15 +29,15 @@ from pallas_course.engine.lesson import (
 )
 
 FRONT_MATTER: dict[str, header.Check] = {
-    "id": header.text,
-    "title": header.text,
-    "phase": header.text,
+    "id": header.line,
+    "title": header.line,
+    "phase": header.line,
     "minutes": header.positive_integer,
-    "runs_on": header.text,
-    "objectives": header.texts,
+    "runs_on": header.line,
+    "objectives": header.lines,
     "references": header.references,
 }
-FRONT_MATTER_OPTIONAL: dict[str, header.Check] = {"kernels": header.texts, "requires": header.texts}
+FRONT_MATTER_OPTIONAL: dict[str, header.Check] = {"kernels": header.lines, "requires": header.lines}
 
 # Block words with the options each needs. `main` and `record` are filled by the build.
 BLOCKS: dict[str, dict[str, header.Check]] = {
@@ -53,31 +46,16 @@ BLOCKS: dict[str, dict[str, header.Check]] = {
     "hint": {},
     "answer": {},
     "solution": {},
-    "exercise": {"name": header.text},
-    "figure": dict.fromkeys(("id", "kind", "data", "title", "description"), header.text),
+    "exercise": {"name": header.line},
+    "figure": {**dict.fromkeys(("id", "kind", "data", "title"), header.line), "description": header.text},
     "main": {},
     "record": {},
 }
 FILLED = ("figure", "main", "record")
-CLASSES = ("step", "run")
-ATTRIBUTES = ("title", "of", "raises", "warns", "keep", "timeout")
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _FENCE_LIKE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,})")
 _BLOCK = re.compile(r"(?P<marker>/{3,})[ \t]*(?:(?P<word>[A-Za-z][\w-]*)[ \t]*(?:\|[ \t]*(?P<title>.*?))?)?[ \t]*")
 _INDENTED_BLOCK = re.compile(r"[ \t>]+/{3,}[ \t]*[\w-]*[ \t]*(\||$)")
-_ATTRIBUTE = re.compile(r'\s*(?:\.(?P<cls>[\w-]+)|#(?P<id>[^\s}"=]+)|(?P<key>[\w-]+)="(?P<value>[^"\\]*)")(?=\s|$)')
-
-
-@dataclass(frozen=True)
-class _Fence:
-    """A fence as markdown-it read it: lines `first` up to `last` (exclusive, both counted from 0)."""
-
-    first: int
-    last: int
-    prefix: str
-    info: str
-    content: str
 
 
 @dataclass
@@ -94,7 +72,7 @@ def parse(project: Project, lesson_id: str) -> Lesson:
     """Read `lessons_src/<lesson_id>/lesson.md`. Raises LessonError at the first thing that is wrong."""
     path = project.lessons / lesson_id / "lesson.md"
     name = project.relative(path)
-    lines = _lines(path, name)
+    lines = source.read_lines(path, name)
     facts, places, body = _front_matter(lines, name)
     if facts["id"] != lesson_id:
         raise LessonError(
@@ -102,7 +80,7 @@ def parse(project: Project, lesson_id: str) -> Lesson:
             f"the lesson's id `{facts['id']}` is not its folder's name",
             f"write `id: {lesson_id}`, or rename the folder.",
         )
-    if not _NAME.fullmatch(lesson_id):
+    if not NAME.fullmatch(lesson_id):
         raise LessonError(
             places["id"], f"`{lesson_id}` cannot be an address", "use lower-case letters, digits and hyphens."
         )
@@ -121,31 +99,6 @@ def parse(project: Project, lesson_id: str) -> Lesson:
     )
     _check_whole(lesson)
     return lesson
-
-
-def _lines(path: Path, name: str) -> list[str]:
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise LessonError(Location(name, 1), "the file is missing", "write it, or remove its folder.") from None
-    except OSError as error:
-        raise LessonError(
-            Location(name, 1), f"the file cannot be read: {error.strerror}", "make it a readable file."
-        ) from None
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise LessonError(
-            Location(name, line), f"byte {raw[error.start]:#04x} is not UTF-8", "save the file as UTF-8."
-        ) from None
-    for number, line_text in enumerate(text.split("\n"), 1):
-        bad = next((char for char in line_text if ord(char) < 32 and char not in "\t\r\f"), None)
-        if bad is not None:
-            raise LessonError(
-                Location(name, number), f"control character {ord(bad):#04x} in the text", "remove the character."
-            )
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _front_matter(lines: list[str], name: str) -> tuple[dict[str, Any], dict[str, Location], int]:
@@ -173,13 +126,12 @@ class _Reader:
         self.lines = lines
         self.body = body
         self.stack: list[_OpenBlock] = []
-        self.tokens = MarkdownIt("commonmark").parse("\n" * body + "\n".join(lines[body:]))
 
     def at(self, index: int) -> Location:
         return Location(self.name, index + 1)
 
     def parts(self) -> Iterator[Part]:
-        fences = {fence.first: fence for fence in self._fences()}
+        fences = {found.at.line - 1: found for found in fence.find(self.name, self.lines, self.body)}
         index = self.body
         prose: list[str] = []
         prose_from = index
@@ -197,10 +149,9 @@ class _Reader:
                 yield from self._prose(prose_from, prose)
                 prose = []
             if index in fences:
-                fence = fences[index]
                 self._refuse_content(index)
-                yield self._fence_part(fence)
-                index = fence.last
+                yield fence.read(self.project, fences[index])
+                index = fences[index].last
             else:
                 assert block is not None
                 found, index = self._block(index, block)
@@ -209,163 +160,6 @@ class _Reader:
             yield from self._prose(prose_from, prose)
         if self.stack:
             raise self._unclosed(self.stack[-1])
-
-    # Fences
-
-    def _fences(self) -> Iterator[_Fence]:
-        containers: list[str] = []
-        for token in self.tokens:
-            if token.type in ("blockquote_open", "list_item_open"):
-                containers.append("> " if token.type == "blockquote_open" else "    ")
-            elif token.type in ("blockquote_close", "list_item_close"):
-                containers.pop()
-            elif token.type == "code_block":
-                assert token.map is not None
-                raise LessonError(
-                    self.at(token.map[0]),
-                    "indented text would be shown as code that nobody ran",
-                    "remove the indentation, or put the code in a fence.",
-                )
-            elif token.type == "fence":
-                yield self._fence(token, "".join(containers))
-
-    def _fence(self, token: Token, prefix: str) -> _Fence:
-        assert token.map is not None
-        first, last = token.map
-        at = self.at(first)
-        closing = self.lines[last - 1].strip(" \t>")
-        char = token.markup[0]
-        closed = last - 1 > first and len(closing) >= len(token.markup) and set(closing) == {char}
-        if not closed:
-            raise LessonError(at, "the fence is not closed", f"add a line `{token.markup}` after its last line.")
-        before = self.lines[first][: self.lines[first].index(token.markup)].expandtabs(4)
-        if before.strip(" >"):
-            raise LessonError(
-                at,
-                "the fence stands on the line of its list marker",
-                "start the fence on a line of its own, indented by four spaces.",
-            )
-        spaces = before.replace("> ", "").replace(">", "")
-        needed = prefix.replace("> ", "")
-        if needed and spaces != needed:
-            raise LessonError(
-                at,
-                f"a fence in a list is indented by {len(spaces)} spaces, not {len(needed)}",
-                f"indent the fence, and its list item's other lines, by {len(needed)} spaces.",
-            )
-        return _Fence(first, last, prefix, token.info.strip(), token.content)
-
-    def _fence_part(self, fence: _Fence) -> Cell | Listing:
-        at = self.at(fence.first)
-        language, brace, rest = fence.info.partition("{")
-        language = language.strip()
-        if not language:
-            raise LessonError(at, "the fence names no language", "write ```python {.run #name}, or ```text.")
-        if language in _python_words():
-            if language != "python" or not brace:
-                raise LessonError(
-                    at,
-                    f"a `{language}` fence would be shown without having been run",
-                    "write ```python {.run #name} (or .step); show what a program prints as its recorded output.",
-                )
-            return self._cell(fence, at, rest)
-        if fence.info != language or " " in language:
-            raise LessonError(
-                at, f"`{fence.info}`: only a python fence takes attributes", f"write ```{language.split()[0]} alone."
-            )
-        try:
-            find_lexer_class_by_name(language)
-        except ClassNotFound:
-            raise LessonError(
-                at, f"unknown language `{language}`", "write ```text, or a language Pygments knows."
-            ) from None
-        return Listing(at, fence.prefix, language, fence.content)
-
-    def _cell(self, fence: _Fence, at: Location, rest: str) -> Cell:
-        if not rest.rstrip().endswith("}"):
-            raise LessonError(at, "the cell's `{` is not closed on its line", "end the line with `}`.")
-        classes, ids, values = self._attributes(at, rest.rstrip()[:-1])
-        if len(classes) != 1:
-            raise LessonError(at, "a cell is either .step or .run", "write exactly one of .step and .run.")
-        if not ids:
-            raise LessonError(at, "the cell has no id", "add `#name` after its class.")
-        if len(ids) > 1:
-            raise LessonError(at, f"the cell has two ids: {', '.join(ids)}", "keep one of them.")
-        if not _NAME.fullmatch(ids[0]):
-            raise LessonError(
-                at, f"`#{ids[0]}` cannot be a cell's id", "use lower-case words joined by hyphens, as in #changed-grid."
-            )
-        keep = _names(at, values, "keep")
-        for attribute in ("raises", "warns"):
-            if attribute in values and not values[attribute].isidentifier():
-                raise LessonError(
-                    at,
-                    f"`{attribute}` is not the name of an exception: `{values[attribute]}`",
-                    f'write one class name, as in {attribute}="ValueError".',
-                )
-        timeout = values.get("timeout", "120")
-        if not re.fullmatch(r"[1-9]\d{0,3}", timeout):
-            raise LessonError(
-                at, f"`timeout` is not whole seconds: `{timeout}`", 'write seconds from 1 to 9999, as in timeout="300".'
-            )
-        chunks: tuple[Chunk, ...]
-        if "of" in values:
-            if fence.content.strip():
-                raise LessonError(
-                    at,
-                    "a cell with `of=` has code of its own",
-                    "empty the fence: `of=` shows and runs the module's source.",
-                )
-            chunks = source.symbols(self.project, values["of"], at)
-            shown = "\n\n".join(chunk.code for chunk in chunks)
-        else:
-            shown = fence.content
-            chunks = (Chunk(shown, Location(self.name, at.line + 1)),)
-        return Cell(
-            at=at,
-            id=ids[0],
-            kind=classes[0],
-            prefix=fence.prefix,
-            shown=shown,
-            chunks=chunks,
-            title=values.get("title", ""),
-            of=values.get("of", ""),
-            raises=values.get("raises", ""),
-            warns=values.get("warns", ""),
-            keep=keep,
-            timeout=float(timeout),
-        )
-
-    def _attributes(self, at: Location, text: str) -> tuple[list[str], list[str], dict[str, str]]:
-        classes: list[str] = []
-        ids: list[str] = []
-        values: dict[str, str] = {}
-        position = 0
-        while text[position:].strip():
-            match = _ATTRIBUTE.match(text, position)
-            if not match:
-                raise LessonError(
-                    at,
-                    f"cannot read `{text[position:].strip()}` in the cell's braces",
-                    'write .class, #id or key="value" with double quotes and no backslash.',
-                )
-            position = match.end()
-            if match["cls"]:
-                if match["cls"] not in CLASSES:
-                    raise LessonError(at, f"unknown class `.{match['cls']}`", f"{nearest(match['cls'], CLASSES)}.")
-                classes.append(match["cls"])
-            elif match["id"]:
-                ids.append(match["id"])
-            else:
-                key = match["key"]
-                if key not in ATTRIBUTES:
-                    raise LessonError(at, f"unknown attribute `{key}`", f"{nearest(key, ATTRIBUTES)}.")
-                if key in values:
-                    raise LessonError(at, f"attribute `{key}` is given twice", "keep one of them.")
-                if not match["value"].strip():
-                    raise LessonError(at, f"attribute `{key}` is empty", "give it a value, or remove it.")
-                values[key] = match["value"].strip()
-        return classes, ids, values
 
     # Blocks
 
@@ -379,15 +173,22 @@ class _Reader:
         if self.stack and len(marker) <= len(self.stack[-1].part.marker):
             outer = self.stack[-1].part
             raise LessonError(
-                at,
-                f"`{word}` stands in the `{outer.word}` of {outer.at} but has no more slashes than it",
-                f"write `{outer.marker}/ {word}` here and `{outer.marker}/` on its closing line, or close `{outer.word}` before it.",
+                outer.at,
+                f"the `{outer.word}` block is not closed before `{word}` at line {at.line}",
+                f"add a line `{outer.marker}` above that, or write `{outer.marker}/ {word}` there "
+                f"and `{outer.marker}/` where it ends.",
             )
         self._check_place(at, word)
         part = Open(at, marker, word, (match["title"] or "").strip())
         last = index + 1
         while last < len(self.lines) and re.match(r"( {4}|\t)\s*\S", self.lines[last]):
             last += 1
+        if last > index + 1 and not BLOCKS[word]:
+            raise LessonError(
+                self.at(index + 1),
+                f"`{word}` takes no options",
+                "leave an empty line above, and start the text at the margin.",
+            )
         options, places = header.read(
             "\n".join(line.expandtabs(4)[4:] for line in self.lines[index + 1 : last]),
             self.at(index + 1),
@@ -406,6 +207,10 @@ class _Reader:
                 self.at(last), f"text follows the options of `{word}` at once", "leave an empty line after the options."
             )
         self.stack.append(_OpenBlock(part, options, places))
+        if word in ("main", "record") and part.title:
+            raise LessonError(
+                at, f"`{word}` takes no title", f"write `{marker} {word}`, and the title above it as a heading."
+            )
         if word in FILLED:
             return [], last
         opened: list[Part] = [part]
@@ -425,7 +230,7 @@ class _Reader:
                 continue
             if parent != holder:
                 raise LessonError(
-                    at, f"a `{child}` stands outside `{holder}`", f"put it directly inside a `{holder}` block."
+                    at, f"a `{child}` stands outside `{holder}`", f"put it directly into its `{holder}` block."
                 )
             self.stack[-1].held += 1
             if self.stack[-1].held > 1:
@@ -465,7 +270,7 @@ class _Reader:
         if not part.title:
             raise LessonError(part.at, "the figure has no caption", "write `/// figure | The caption`.")
         name = options["id"]
-        if name != self.lesson_id and not (name.startswith(f"{self.lesson_id}-") and _NAME.fullmatch(name)):
+        if name != self.lesson_id and not (name.startswith(f"{self.lesson_id}-") and NAME.fullmatch(name)):
             raise LessonError(
                 block.options_at["id"],
                 f"the figure's id `{name}` does not begin with the lesson's",
@@ -487,14 +292,14 @@ class _Reader:
         folder = self.project.lessons / self.lesson_id / "exercises" / name
         path = folder / "solution.py"
         where = exercise.options_at["name"]
-        if not _NAME.fullmatch(name) or not path.is_file():
+        if not NAME.fullmatch(name) or not path.is_file():
             raise LessonError(
                 where,
                 f"there is no exercises/{name}/solution.py",
                 "correct `name:`, or write that file in the lesson's folder.",
             )
         file = self.project.relative(path)
-        code = "\n".join(_lines(path, file))
+        code = "\n".join(source.read_lines(path, file))
         return Cell(
             at=where,
             id=name,
@@ -570,31 +375,21 @@ def _check_whole(lesson: Lesson) -> None:
                 if not kept
                 else f'{nearest(figure.data, kept)}, or add keep="{figure.data}" to the cell that makes it.',
             )
-    filled = {"main": bool(lesson.steps), "record": bool(lesson.cells)}
-    for word, wanted in filled.items():
+    filled = {"main": ("steps", lesson.steps), "record": ("cells", lesson.cells)}
+    for word, (what, wanted) in filled.items():
         found = [part for part in lesson.parts if isinstance(part, Open) and part.word == word]
         if len(found) > 1:
             raise LessonError(
                 found[1].at, f"a second `{word}` block; the first is at {found[0].at}", "remove one of the two."
             )
         if wanted and not found:
-            what = "its steps but no `main` block" if word == "main" else "cells but no `record` block"
-            raise LessonError(lesson.start, f"the lesson has {what}", f"add `/// {word}` and `///` where it belongs.")
-        if found and not wanted:
-            what = "steps" if word == "main" else "cells"
-            raise LessonError(found[0].at, f"a `{word}` block in a lesson without {what}", "remove it.")
-
-
-def _names(at: Location, values: dict[str, str], key: str) -> tuple[str, ...]:
-    if key not in values:
-        return ()
-    names = tuple(name.strip() for name in values[key].split(","))
-    for name in names:
-        if not name.isidentifier():
             raise LessonError(
-                at, f"`{key}` is not a list of names: `{values[key]}`", f'write {key}="name" or {key}="one, two".'
+                lesson.start,
+                f"the lesson has {what} but no `{word}` block",
+                f"add the lines `/// {word}` and `///` where it belongs.",
             )
-    return names
+        if found and not wanted:
+            raise LessonError(found[0].at, f"a `{word}` block in a lesson without {what}", "remove it.")
 
 
 def _without_markers(code: str, file: str) -> str:
@@ -622,16 +417,3 @@ def _without_markers(code: str, file: str) -> str:
             Location(file, begun), "the solution is not ended", "add `### END SOLUTION` after its last line."
         )
     return "\n".join(shown)
-
-
-@lru_cache
-def _python_words() -> frozenset[str]:
-    """Every language word that Pygments would highlight as Python."""
-    return frozenset(alias for name in ("python", "python2", "pycon", "ipython") for alias in _aliases(name))
-
-
-def _aliases(name: str) -> list[str]:
-    try:
-        return list(find_lexer_class_by_name(name).aliases)
-    except ClassNotFound:
-        return [name]

@@ -25,10 +25,11 @@ from pallas_course.engine.lesson import Cell, Lesson, Location, Project
 
 FORMAT = 1
 RECORD_LIMIT = 1_000_000  # bytes
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 TOLERANCE = 1e-6  # relative and absolute, for the floats in compared text and kept values
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-_PATH = re.compile(r"(?<![\w.:/<])/(?:[A-Za-z_][\w.+@-]*/)+[\w.+@-]*|\b[A-Za-z]:\\\\?\w[^\s'\"]*")
+_PATH = re.compile(r"(?<![\w.:/<])/(?:[A-Za-z_][\w.+@-]*/)+[\w.+@-]*|file:/\S*|\b[A-Z]:\\\\?\w[\w .-]*\\[^\s'\"]*")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])")
 
 
@@ -83,45 +84,47 @@ def load(project: Project, lesson_id: str, *, replace: bool) -> Record | None:
     Raises LessonError for a file that is no record, and always for one that a newer version wrote.
     """
     path = path_of(project, lesson_id)
-    newer = re.match(r'\{\s*"format": (\d+)', path.read_text("utf-8", "replace")) if path.is_file() else None
-    if newer and int(newer[1]) > FORMAT:
-        raise LessonError(
-            Location(project.relative(path), 1),
-            f"the record has format {newer[1]}; this version reads {FORMAT}",
-            "update the course's tools.",
-        )
-    try:
-        return _read(project, lesson_id, path)
-    except LessonError:
-        if replace:
-            return None
-        raise
-
-
-def _read(project: Project, lesson_id: str, path: Path) -> Record | None:
     name = project.relative(path)
-    remake = f"run `python build_figures.py --force {lesson_id}` to record it anew"
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        newer = data["format"] > FORMAT
+        found = None if newer else _record(lesson_id, data)
     except FileNotFoundError:
         return None
-    except json.JSONDecodeError as error:
-        raise LessonError(Location(name, error.lineno), f"the record is not JSON: {error.msg}", f"{remake}.") from error
-    except UnicodeDecodeError as error:
-        raise LessonError(Location(name, 1), "the record is not UTF-8", f"{remake}.") from error
-    try:
-        outputs = {
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        if replace:
+            return None
+        raise LessonError(
+            Location(name, getattr(error, "lineno", 1)),
+            f"the record cannot be read: {type(error).__name__}: {error}",
+            f"run `python build_figures.py --force {lesson_id}` to record it anew.",
+        ) from error
+    if newer:
+        raise LessonError(
+            Location(name, 1),
+            f"the record has format {data['format']}; this version reads {FORMAT}",
+            "update the course's tools, or delete the file and run again.",
+        )
+    return found
+
+
+def _record(lesson_id: str, data: Any) -> Record:
+    recorded = data["recorded"]
+    datetime.strptime(recorded["time"], TIME)
+    for place, keys in ((recorded, ("platform", "backend", "device")), (recorded["versions"], ("python",))):
+        for key in keys:
+            place[key]
+    return Record(
+        lesson=lesson_id,
+        recorded=recorded,
+        verified_with=_texts(data["verified_with"]),
+        stamps={cell: str(body["stamp"]) for cell, body in data["cells"].items()},
+        outputs={
             cell: Output(_texts(body["text"]), dict(body.get("kept", {})), body.get("raised"))
             for cell, body in data["cells"].items()
-        }
-        stamps = {cell: str(body["stamp"]) for cell, body in data["cells"].items()}
-        recorded = data["recorded"]
-        for key in ("time", "versions", "platform", "backend", "device"):
-            recorded[key]
-        recorded["versions"]["python"]
-        return Record(lesson_id, recorded, _texts(data["verified_with"]), stamps, outputs, _texts(data["main"]))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise LessonError(Location(name, 1), f"the record lacks something: {error!r}", f"{remake}.") from error
+        },
+        main=_texts(data["main"]),
+    )
 
 
 def stamps(project: Project, lesson: Lesson) -> dict[str, str]:
@@ -160,7 +163,7 @@ def make(project: Project, lesson: Lesson, run: Run, old: Record | None) -> Reco
         _refuse(cell, run.outputs[cell.id])
     new = Record(
         lesson=lesson.id,
-        recorded={"time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **run.facts},
+        recorded={"time": datetime.now(UTC).strftime(TIME), **run.facts},
         verified_with=(),
         stamps=stamps(project, lesson),
         outputs=run.outputs,
@@ -171,7 +174,7 @@ def make(project: Project, lesson: Lesson, run: Run, old: Record | None) -> Reco
         largest = max(lesson.cells, key=lambda cell: len(repr(run.outputs[cell.id])))
         raise LessonError(
             largest.at,
-            f"the record is {size} bytes, more than {RECORD_LIMIT}; cell `{largest.id}` has the largest part",
+            f"the record takes {size // 1000} KB, more than {RECORD_LIMIT // 1000}; most of it is cell `{largest.id}`",
             "print or keep less in that cell.",
         )
     if old is not None and old.stamps == new.stamps and not differing(old, new):
@@ -256,21 +259,21 @@ def _same_value(one: Any, other: Any) -> bool:
 
 def _refuse(cell: Cell, output: Output) -> None:
     """Raise for text that differs from run to run or machine to machine."""
-    texts = [*output.text, output.raised or "", *_strings(output.kept)]
-    for text in texts:
+    printed = [("prints", text) for text in (*output.text, output.raised or "")]
+    for verb, text in [*printed, *(("keeps", text) for text in _strings(output.kept))]:
         address = _ADDRESS.search(text)
         if address:
             raise LessonError(
                 cell.at,
-                f"cell `{cell.id}` prints `{address[0]}`: an address differs on every run",
-                "print what the object holds; write a hexadecimal number without its 0x.",
+                f"cell `{cell.id}` {verb} `{address[0]}`: an address differs on every run",
+                "let it say what the object holds; write a hexadecimal number without its 0x.",
             )
         path = _PATH.search(text)
         if path:
             raise LessonError(
                 cell.at,
-                f"cell `{cell.id}` prints `{path[0]}`: an absolute path differs on every machine",
-                "print the file's name alone.",
+                f"cell `{cell.id}` {verb} `{path[0]}`: an absolute path differs on every machine",
+                "let it say the file's name alone.",
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from dataclasses import dataclass
@@ -20,10 +21,11 @@ from pallas_course.engine.lesson import (
     Open,
     Prose,
 )
-from pallas_course.engine.record import Record
+from pallas_course.engine.record import TIME, Record
 
 # Blocks the build fills have no lines of their own on the page; the others keep their words, declared in mkdocs.yml.
-_REFERENCE = re.compile(r"\{\{\s*([\w-]+)\.(\w+)\s*\}\}")
+_REFERENCE = re.compile(r"\{\{ *([\w-]+)\.(\w+) *\}\}|\{\{ [^{}]* \}\}")
+_MARKUP = re.compile(r"[`<>&*$\\{}|~#\x00-\x1f]|///|\]\(")
 _FRONT = "---\ntitle: {title}\ndescription: {description}\n---\n"
 
 
@@ -64,17 +66,18 @@ class _Writer:
     def page(self) -> Page:
         lesson = self.lesson
         summary = f"{lesson.title}: {lesson.objectives[0]}"
-        self.add(_FRONT.format(title=json.dumps(lesson.title), description=json.dumps(summary)).rstrip("\n"))
+        self.add(_FRONT.format(title=_yaml(lesson.title), description=_yaml(summary)).rstrip("\n"))
         self.add(f"# {lesson.title}")
         number, _, name = lesson.phase.partition(" · ")
         phase = f"Phase {number}: {name}" if name else lesson.phase
-        self.add(f'<p class="lesson-meta">{phase} · about {lesson.minutes} minutes · {lesson.runs_on}</p>')
+        facts = html.escape(f"{phase} · about {lesson.minutes} minutes · {lesson.runs_on}", quote=False)
+        self.add(f'<p class="lesson-meta">{facts}</p>')
         self.add("## What you will be able to do", "", *[f"- {objective}" for objective in lesson.objectives])
         for part in lesson.parts:
             if isinstance(part, Prose):
                 self.add(*(self.filled(line, part.at.line + number) for number, line in enumerate(part.lines)))
             elif isinstance(part, Listing):
-                self.fence(part.prefix, part.language, part.code)
+                self.listing(part)
             elif isinstance(part, Cell):
                 self.cell(part)
             elif isinstance(part, Figure):
@@ -113,7 +116,8 @@ class _Writer:
             path = cell.chunks[0].at.path
             title = f"{title} · {path}" if title else path
         attribute = f' title="{title}"' if title else ""
-        self.code(cell.prefix, f"python {{.{cell.kind} #{cell.id}{attribute}}}", cell.id, cell.shown, cell.at)
+        name = _anchor(cell)
+        self.code(cell.prefix, f"python {{.{cell.kind} #{name}{attribute}}}", name, cell.shown, cell.at)
         waiting = self.held[-1] if self.held else None
         if waiting is None or "reveal" in self.words:
             self.output(cell, cell.prefix)
@@ -125,8 +129,12 @@ class _Writer:
         lines = _whole(output)
         if lines:
             title = "Recorded output" if output.raised is None else "Recorded output: the error it is meant to raise"
-            name = f"{cell.id}-output"
+            name = f"{_anchor(cell)}-output"
             self.code(prefix, f'text {{.output #{name} title="{title}"}}', name, "\n".join(lines), cell.at)
+
+    def listing(self, listing: Listing) -> None:
+        self.shown.append(Shown("", listing.code, listing.at))
+        self.fence(listing.prefix, listing.language, listing.code)
 
     def code(self, prefix: str, info: str, name: str, text: str, at: Location) -> None:
         self.shown.append(Shown(name, text, at))
@@ -182,7 +190,7 @@ class _Writer:
     def write_record(self, part: Open) -> None:
         recorded = self.record.recorded
         versions = recorded["versions"]
-        time = datetime.strptime(recorded["time"], "%Y-%m-%dT%H:%M:%SZ")
+        time = datetime.strptime(recorded["time"], TIME)
         rows = {
             "Run": f"{time.day} {time:%B %Y, %H:%M} UTC",
             **{name: versions[key] for key, name in _NAMES.items() if key in versions},
@@ -204,6 +212,12 @@ class _Writer:
 
         def value(match: re.Match[str]) -> str:
             cell, name = match[1], match[2]
+            if name is None:
+                raise LessonError(
+                    Location(self.lesson.path, number),
+                    f"`{match[0]}` names no kept value",
+                    "write {{ cell.name }}: a cell's id and a name in its `keep`.",
+                )
             output = self.record.outputs.get(cell)
             if output is None or name not in output.kept:
                 known = [f"{key}.{item}" for key, found in self.record.outputs.items() for item in found.kept]
@@ -212,7 +226,14 @@ class _Writer:
                     f"no cell recorded `{cell}.{name}`",
                     f'add keep="{name}" to the cell, or use one of: {", ".join(known) or "nothing is kept yet"}.',
                 )
-            return _plain(output.kept[name])
+            text = _plain(output.kept[name])
+            if markup := _MARKUP.search(text):
+                raise LessonError(
+                    Location(self.lesson.path, number),
+                    f"`{cell}.{name}` holds `{markup[0]}`, which could turn into markup: `{text}`",
+                    "keep a number, a list of numbers or plain words for it.",
+                )
+            return text
 
         return _REFERENCE.sub(value, line)
 
@@ -220,14 +241,19 @@ class _Writer:
 _NAMES = {"python": "Python", "jax": "JAX", "jaxlib": "jaxlib", "numpy": "NumPy"}
 
 
+def _anchor(cell: Cell) -> str:
+    """The cell's id on the page. An exercise often has its heading's name, so its solution needs another."""
+    return f"solution-{cell.id}" if cell.kind == "solution" else cell.id
+
+
 def _whole(output: Output) -> list[str]:
     return [*output.text, *([output.raised] if output.raised is not None else [])]
 
 
 def _plain(value: Any) -> str:
-    """A kept value as prose shows it: a text as it is, a list in parentheses, the rest as JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return f"({', '.join(map(_plain, value))})"
-    return json.dumps(value)
+    """A kept value as prose shows it: a text as it is, a list in parentheses, the rest as Python writes it."""
+    return f"({', '.join(map(_plain, value))})" if isinstance(value, list) else str(value)
+
+
+def _yaml(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

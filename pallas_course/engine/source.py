@@ -1,12 +1,40 @@
-"""Project source, read with `ast` and never imported: symbols for `of=`, and which project files some code imports."""
+"""Source files, read and never imported: their lines, symbols for `of=`, and which project files some code imports."""
 
 from __future__ import annotations
 
 import ast
+import unicodedata
+import warnings
 from pathlib import Path
 
 from pallas_course.engine.errors import LessonError
 from pallas_course.engine.lesson import Chunk, Location, Project
+
+
+def read_lines(path: Path, name: str) -> list[str]:
+    """The lines of a file of a lesson, `name` in messages. Raises LessonError where it is no plain UTF-8 text."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise LessonError(Location(name, 1), "the file is missing", "write it, or remove its folder.") from None
+    except OSError as error:
+        raise LessonError(
+            Location(name, 1), f"the file cannot be read: {error.strerror}", "make it a readable file."
+        ) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        at = Location(name, raw.count(b"\n", 0, error.start) + 1)
+        raise LessonError(at, f"byte {raw[error.start]:#04x} is not UTF-8", "save the file as UTF-8.") from None
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        # some Python functions end a line at these characters, others do not
+        bad = next((char for char in line if char != "\t" and unicodedata.category(char) in ("Cc", "Zl", "Zp")), None)
+        if bad is not None:
+            raise LessonError(
+                Location(name, number), f"control character U+{ord(bad):04X} in the text", "remove the character."
+            )
+    return lines
 
 
 def symbols(project: Project, of: str, at: Location) -> tuple[Chunk, ...]:
@@ -26,15 +54,16 @@ def symbols(project: Project, of: str, at: Location) -> tuple[Chunk, ...]:
     if path is None:
         raise LessonError(at, f"the project has no module `{module}`", "correct `of=`, or add the module.")
     name_of = project.relative(path)
-    text = path.read_text(encoding="utf-8")
     try:
-        tree = ast.parse(text)
+        text = path.read_text(encoding="utf-8-sig")
+        defined = _top_level(_tree(text))
+    except UnicodeDecodeError as error:
+        raise LessonError(at, f"{name_of} is not UTF-8", f"save {name_of} as UTF-8.") from error
     except SyntaxError as error:
         raise LessonError(
-            at, f"{name_of}:{error.lineno} is not Python: {error.msg}", f"mend {name_of} at that line."
+            at, f"{name_of}:{error.lineno or 1} is not Python: {error.msg}", f"mend {name_of} at that line."
         ) from error
-    defined = _top_level(tree)
-    lines = text.splitlines()
+    lines = text.split("\n")
     chunks = []
     for name in wanted:
         if name not in defined:
@@ -59,10 +88,19 @@ def _file(project: Project, module: str) -> Path | None:
     if not all(part.isidentifier() for part in module.split(".")):
         return None
     place = project.root.joinpath(*module.split("."))
-    for path in (place.with_suffix(".py"), place / "__init__.py"):
+    for path in (place / "__init__.py", place.with_suffix(".py")):
         if path.is_file():
             return path
     return None
+
+
+def _tree(code: str | bytes) -> ast.Module:
+    """`code` parsed, without its warnings: running it shows them. Raises SyntaxError for whatever is not Python."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(code)
+    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, nesting too deep
+        raise SyntaxError(str(error) or "it is nested too deep") from error
 
 
 def _top_level(tree: ast.Module) -> dict[str, tuple[int, int]]:
@@ -80,9 +118,9 @@ def _top_level(tree: ast.Module) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _follow(project: Project, code: str, package: str, found: set[Path]) -> None:
+def _follow(project: Project, code: str | bytes, package: str, found: set[Path]) -> None:
     try:
-        tree = ast.parse(code)
+        tree = _tree(code)
     except SyntaxError:
         return  # running it reports the error with its line
     for node in ast.walk(tree):
@@ -110,4 +148,4 @@ def _add(project: Project, module: str, found: set[Path]) -> None:
             continue
         found.add(path)
         package = name if path.name == "__init__.py" else ".".join(parts[: end - 1])
-        _follow(project, path.read_text(encoding="utf-8"), package, found)
+        _follow(project, path.read_bytes(), package, found)

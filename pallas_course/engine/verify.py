@@ -21,7 +21,7 @@ from pallas_course.engine.render import Page
 
 
 def site_markdown(project: Project) -> Markdown:
-    """The Markdown converter that mkdocs.yml configures (`toc`, `tables` and `fenced_code` are MkDocs' own defaults)."""
+    """The Markdown converter that mkdocs.yml configures; `toc`, `tables` and `fenced_code` are MkDocs' own defaults."""
     path = project.root / "mkdocs.yml"
     try:
         entries = yaml.safe_load(path.read_text("utf-8"))["markdown_extensions"]
@@ -45,28 +45,11 @@ def verify(markdown: Markdown, lesson: Lesson, page: Page) -> None:
         tex = error.problem.split("`")[1]
         line = _line_with(lesson, tex.split("\n")[0])
         raise LessonError(Location(lesson.path, line), error.problem, error.next_step) from error
-    found = _Blocks()
+    found = _Found()
     found.feed(html)
     found.close()
     _same_ids(lesson, page, found.ids)
-    shown = {block.id: block for block in found.blocks}
-    for wanted in page.shown:
-        block = shown.get(wanted.id)
-        if block is None or block.text.rstrip("\n") != wanted.text.rstrip("\n"):
-            what = "is not shown as a code block" if block is None else "is shown otherwise than it was run"
-            raise LessonError(
-                wanted.at,
-                f"`{wanted.id}` {what} on the page",
-                "put an empty line before and after its fence, and take it out of raw HTML.",
-            )
-    known = {wanted.id for wanted in page.shown}
-    for block in found.blocks:
-        if "language-python" in block.classes and block.id not in known:
-            raise LessonError(
-                Location(lesson.path, _line_with(lesson, block.text.strip("\n").split("\n")[0])),
-                "the page shows Python that nobody ran",
-                "make it a cell, or take it out of the raw HTML around it.",
-            )
+    _same_blocks(lesson, page, found.blocks)
     if found.markers:
         raise LessonError(
             Location(lesson.path, _line_with(lesson, found.markers[0])),
@@ -78,19 +61,18 @@ def verify(markdown: Markdown, lesson: Lesson, page: Page) -> None:
 @dataclass
 class _Block:
     id: str
-    classes: tuple[str, ...]
     text: str = ""
 
 
 @dataclass
-class _Blocks(HTMLParser):
+class _Found(HTMLParser):
     """Collects code blocks, ids, and block lines that were left as text."""
 
     blocks: list[_Block] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     markers: list[str] = field(default_factory=list)
-    _depth: int = 0
-    _code: bool = False
+    _name: str = ""  # the id of a `highlight` element, for the block that follows in it
+    _in: list[str] = field(default_factory=list)  # open `pre` and `code`
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -99,26 +81,47 @@ class _Blocks(HTMLParser):
         values = {key: value or "" for key, value in attrs}
         if "id" in values:
             self.ids.append(values["id"])
-        classes = tuple(values.get("class", "").split())
-        if tag == "div" and self._depth:
-            self._depth += 1
-        elif tag == "div" and "highlight" in classes:
-            self._depth = 1
-            self.blocks.append(_Block(values.get("id", ""), classes))
-        elif tag == "code" and self._depth:
-            self._code = True
+        if "highlight" in values.get("class", "").split():
+            self._name = values.get("id", "")
+        if tag == "pre":
+            self.blocks.append(_Block(self._name))
+            self._name = ""
+        if tag in ("pre", "code"):
+            self._in.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "div" and self._depth:
-            self._depth -= 1
-        elif tag == "code":
-            self._code = False
+        if tag in self._in:
+            self._in.remove(tag)
 
     def handle_data(self, data: str) -> None:
-        if self._code:
+        if "pre" in self._in:
             self.blocks[-1].text += data
-        elif not self._depth:
+        elif not self._in:
             self.markers += [line for line in data.split("\n") if line.startswith("///")]
+
+
+def _same_blocks(lesson: Lesson, page: Page, blocks: list[_Block]) -> None:
+    """The page's code blocks must be those of the lesson, in order. The first that is not is an error."""
+    shown = [(block.id, block.text.rstrip("\n")) for block in blocks]
+    for wanted in page.shown:
+        pair = (wanted.id, wanted.text.rstrip("\n"))
+        if shown[:1] == [pair]:
+            shown.pop(0)
+        elif pair in shown:
+            break
+        else:
+            what = "is shown otherwise than it was run" if wanted.id in dict(shown) else "is not shown as a code block"
+            raise LessonError(
+                wanted.at,
+                f"{f'`{wanted.id}`' if wanted.id else 'the fence'} {what} on the page",
+                "put an empty line before and after it, and take it out of raw HTML.",
+            )
+    if shown:
+        raise LessonError(
+            Location(lesson.path, _line_with(lesson, shown[0][1].strip("\n").split("\n")[0])),
+            "the page shows a code block that is no fence of the lesson",
+            "remove its indentation or its raw HTML; put code into a cell.",
+        )
 
 
 def _same_ids(lesson: Lesson, page: Page, ids: Iterable[str]) -> None:

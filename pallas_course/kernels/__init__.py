@@ -1,0 +1,1 @@
+"""What is taught: one file per kernel, each with the contract that says when a kernel like it is right."""
