@@ -70,7 +70,8 @@ class _Writer:
         self.add(f"# {lesson.title}")
         number, _, name = lesson.phase.partition(" · ")
         phase = f"Phase {number}: {name}" if name else lesson.phase
-        facts = html.escape(f"{phase} · about {lesson.minutes} minutes · {lesson.runs_on}", quote=False)
+        minutes = f"about {lesson.minutes} minute{'s' * (lesson.minutes != 1)}"
+        facts = html.escape(f"{phase} · {minutes} · {lesson.runs_on}", quote=False)
         self.add(f'<p class="lesson-meta">{facts}</p>')
         self.add("## What you will be able to do", "", *[f"- {objective}" for objective in lesson.objectives])
         for part in lesson.parts:
@@ -86,9 +87,8 @@ class _Writer:
                 self.open(part)
             else:
                 self.close(part)
-        self.add(
-            "## Primary references", "", *[f"- [{reference.title}]({reference.url})" for reference in lesson.references]
-        )
+        references = [f"- [{reference.title}]({reference.url})" for reference in lesson.references]
+        self.add(*(["## Primary references", "", *references] if references else []))
         text = re.sub(r"\A\n+", "", "\n".join(self.lines)) + "\n"
         return Page(text, self.main, tuple(self.shown))
 
@@ -202,10 +202,10 @@ class _Writer:
         self.add("| Recorded | |", "| --- | --- |", *[f"| {name} | {value} |" for name, value in rows.items()], "")
         text = [line for cell in self.lesson.cells for line in _whole(self.record.outputs[cell.id])]
         ending = f"PASS: {self.lesson.id}"
-        title = "Everything the cells of this page printed, in order"
-        self.code(
-            "", f'text {{.output #recorded-run title="{title}"}}', "recorded-run", "\n".join([*text, ending]), part.at
-        )
+        # Closed: it answers predictions that the reader may not have made yet.
+        self.add("", f"{part.marker} details | Everything the cells of this page printed, in order", "")
+        self.code("", "text {.output #recorded-run}", "recorded-run", "\n".join([*text, ending]), part.at)
+        self.add("", part.marker, "")
 
     def filled(self, line: str, number: int) -> str:
         """`line` with each `{{ cell.kept }}` replaced by its recorded value."""
