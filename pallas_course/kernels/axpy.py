@@ -13,11 +13,12 @@ from pallas_course.kernels.contract import Case, Contract, Tolerance
 
 def axpy_oracle(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """``2·x + y`` in float64, rounded once to x's dtype; any shape."""
-    return np.asarray(2.0 * x.astype(np.float64) + y.astype(np.float64)).astype(x.dtype)
+    wide = 2 * x.astype(np.float64) + y.astype(np.float64)
+    return wide.astype(x.dtype)
 
 
 def validate_pair(x: jax.Array | np.ndarray, y: jax.Array | np.ndarray, block: tuple[int, int] | list[int]) -> None:
-    """Raise ValueError, naming the broken rule, unless x, y and block satisfy blocked_axpy's contract."""
+    """Raise ValueError, naming the broken rule, unless the contract holds."""
     for name, array in (("x", x), ("y", y)):
         if getattr(array, "ndim", None) != 2:
             raise ValueError(f"{name} must be a two-dimensional array; got {getattr(array, 'shape', type(array))}")
@@ -39,7 +40,7 @@ def validate_pair(x: jax.Array | np.ndarray, y: jax.Array | np.ndarray, block: t
 def pad_pair(
     x: jax.Array | np.ndarray, y: jax.Array | np.ndarray, block: tuple[int, int] | list[int]
 ) -> tuple[jax.Array, jax.Array, tuple[int, int]]:
-    """Zero-pad x and y below and to the right, up to whole blocks; return both and the padded shape."""
+    """Zero-pad x and y up to whole blocks; return both and the padded shape."""
     (rows, columns), (block_rows, block_columns) = x.shape, map(int, block)
     # -5 % 2 is 1: what five rows lack to be a multiple of two.
     extra_rows, extra_columns = -rows % block_rows, -columns % block_columns
@@ -48,7 +49,7 @@ def pad_pair(
 
 
 def axpy_body(x_ref: jax.Ref, y_ref: jax.Ref, out_ref: jax.Ref) -> None:
-    """Write 2·x + y to every element of one output block: float32 arithmetic, one cast."""
+    """Write 2·x + y to one output block: float32 arithmetic, one cast."""
     x = x_ref[...].astype(jnp.float32)
     y = y_ref[...].astype(jnp.float32)
     out_ref[...] = (2 * x + y).astype(out_ref.dtype)
@@ -63,8 +64,9 @@ def blocked_axpy(
 ) -> jax.Array:
     """Return 2·x + y, computed block by block.
 
-    x and y: non-empty matrices of one shape and one dtype, float32 or bfloat16. The result has that shape and dtype.
-    Arithmetic is float32. interpret goes unchanged to pallas_call. Raises ValueError for any other input.
+    x and y: non-empty matrices of one shape and dtype, float32 or bfloat16.
+    The result has that shape and dtype; the arithmetic is float32.
+    interpret goes unchanged to pallas_call. Any other input: ValueError.
     """
     validate_pair(x, y, block)
     x_padded, y_padded, padded = pad_pair(x, y, block)

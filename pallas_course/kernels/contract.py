@@ -1,4 +1,4 @@
-"""What a kernel must compute, on which inputs and how closely: one statement for tests, lessons and whatever judges a kernel."""
+"""What a kernel must compute, on which inputs and how closely: one statement for tests, lessons and every judge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

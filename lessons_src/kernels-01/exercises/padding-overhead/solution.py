@@ -9,8 +9,8 @@ def padding_counts(shape, block):
 
 for shape in ((5, 11), (33, 129)):
     counts = []
-    for block in ((2, 4), (8, 128), (16, 256)):
-        logical, padded, programs = padding_counts(shape, block)
+    for tile in ((2, 4), (8, 128), (16, 256)):
+        logical, stored, programs = padding_counts(shape, tile)
         assert logical == shape[0] * shape[1]
-        counts.append((*block, programs, padded))
+        counts.append((*tile, programs, stored))
     print("Shape, block/program/padded counts:", shape, counts)
