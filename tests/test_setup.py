@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -78,6 +78,14 @@ def run(
     return result.returncode, result.stdout
 
 
+def wait_until(happened: Callable[[], object]) -> None:
+    for _ in range(3000):
+        if happened():
+            return
+        time.sleep(0.02)
+    pytest.fail("it did not happen within a minute")
+
+
 # Finding Python
 
 
@@ -115,7 +123,7 @@ def test_a_named_python_is_the_only_candidate(tmp_path: Path, bin_: Path) -> Non
 
 @pytest.mark.parametrize("version", ["2.7.18", "3.6.15", "3.10.13", "3.14.0", "3.110.0"])
 def test_any_other_version_gets_one_message_and_exit_code_2(tmp_path: Path, bin_: Path, version: str) -> None:
-    python_stub(bin_ / "python3", version)
+    python_stub(bin_ / "python3", version, venv=False)
     code, output = find_python(tmp_path, bin_)
     assert code == 2
     first, second = output.splitlines()
@@ -254,8 +262,7 @@ def test_a_second_command_waits_for_the_environment_and_uses_it(clone: Path, pip
     command = [sys.executable, "tools/environment.py"]
     variables = {**os.environ, "PYTHONPATH": str(pip.with_name("stubs")), "PIP_LOG": str(pip), "PIP_DOES": "wait"}
     first = subprocess.Popen(command, cwd=clone, env=variables, stdout=subprocess.DEVNULL)
-    while not calls(pip):
-        time.sleep(0.02)
+    wait_until(lambda: calls(pip))
     with subprocess.Popen(command, cwd=clone, env=variables, stdout=subprocess.PIPE, text=True) as second:
         assert second.stdout
         assert second.stdout.readline() == "Waiting for another command that is making the environment.\n"
@@ -304,7 +311,7 @@ def test_make_test_checks_lint_format_types_and_chromium_before_the_tests(clone:
 
 def site(clone: Path, mkdocs: str) -> tuple[int, str]:
     """Run `make site` with a Python that, in place of MkDocs, runs the given commands."""
-    built = f"mkdir -p build/site; echo new > build/site/index.html; {mkdocs}"
+    built = f"mkdir -p $6; echo new > $6/index.html; {mkdocs}"  # its sixth argument is the folder
     script(clone / ".venv/bin/python", f'case "$1 $2" in -c*) echo 3.12.0;; "-m mkdocs") {built};; esac')
     return run(clone, MAKE, "site")
 
@@ -363,18 +370,18 @@ def test_serve_opens_the_first_lesson_and_ends_at_ctrl_c(tmp_path: Path, clone: 
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job would ignore it
     ) as server:
-        assert server.stdout
-        busy = re.fullmatch(r"Port 8000 is busy: using (80\d\d)\.\n", server.stdout.readline())
-        assert busy
-        address = f"http://127.0.0.1:{busy[1]}/lessons/first.html"
-        while not opened.exists():
-            time.sleep(0.02)
-        assert opened.read_text() == f"{address}\n"
-        os.killpg(server.pid, signal.SIGINT)  # what a terminal does at Ctrl-C
-        assert f"\nThe first lesson: {address}\n" in server.stdout.read()
+        try:
+            wait_until(opened.exists)
+        finally:
+            os.killpg(server.pid, signal.SIGINT)  # what a terminal does at Ctrl-C
+        output, _ = server.communicate()
     assert server.returncode == 0
+    busy = re.match(r"Port 8000 is busy: using (80\d\d)\.\n", output)
+    assert busy, output
+    address = f"http://127.0.0.1:{busy[1]}/lessons/first.html"
+    assert f"\nThe first lesson: {address}\n" in output
+    assert opened.read_text() == f"{address}\n"
 
 
 # Chromium
@@ -404,7 +411,7 @@ def find_chromium(bin_: Path, **environment: str | Path) -> tuple[int, str]:
 
 
 def test_chromium_is_the_first_that_answers_not_the_first_name(bin_: Path) -> None:
-    script(bin_ / "chromium", "exit 127")
+    script(bin_ / "chromium", "echo Chromium is a snap that is absent; exit 127")
     script(bin_ / "chromium-browser", "echo Chromium 140.0.7339.127 snap")
     chrome = script(bin_ / "google-chrome", "echo Google Chrome 140.0")
     assert find_chromium(bin_) == (0, f"Chromium: {chrome}\n")

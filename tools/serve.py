@@ -44,7 +44,8 @@ def has_screen() -> bool:
 
 def main() -> int:
     """Serve until Ctrl-C (exit code 0), or until MkDocs itself ends (its exit code)."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for end in (signal.SIGINT, signal.SIGTERM):  # SIGINT too: a shell's background job starts out ignoring it
+        signal.signal(end, signal.default_int_handler)
     lesson = min(path.parent.name for path in ROOT.glob("lessons_src/*/lesson.md"))
     port = free_port()
     address = f"http://127.0.0.1:{port}/lessons/{lesson}.html"

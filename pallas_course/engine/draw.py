@@ -97,8 +97,6 @@ def _own(code: str, name: str, figure: Figure) -> Callable[[Any, Any], None]:
     def guarded(data: Any, axes: Any) -> None:
         try:
             function(data, axes)
-        except figures.FigureError:
-            raise
         except (Exception, SystemExit) as error:
             raise fail(error) from error
 

@@ -177,7 +177,7 @@ def make(project: Project, lesson: Lesson, run: Run, old: Record | None) -> Reco
             f"the record takes {size // 1000} KB, more than {RECORD_LIMIT // 1000}; most of it is cell `{largest.id}`",
             "print or keep less in that cell.",
         )
-    if old is not None and old.stamps == new.stamps and not differing(old, new):
+    if old is not None and [*old.stamps.items()] == [*new.stamps.items()] and not differing(old, new):
         return old
     return new
 

@@ -143,8 +143,10 @@ class _Writer:
     def figure(self, figure: Figure) -> None:
         caption = self.filled(figure.caption, figure.at.line)
         self.add(
-            f'<figure class="course-figure" id="figure-{figure.id}">',
+            f'<figure class="course-figure" id="figure-{figure.id}" markdown="block">',
+            "<div>",
             *self.figures[figure.id].strip("\n").split("\n"),
+            "</div>",
             f'<figcaption markdown="span">{caption}</figcaption>',
             "</figure>",
             "",
@@ -199,7 +201,7 @@ class _Writer:
             if recorded["backend"]
             else recorded["device"],
         }
-        self.add("| Recorded | |", "| --- | --- |", *[f"| {name} | {value} |" for name, value in rows.items()], "")
+        self.add("| What | Recorded |", "| --- | --- |", *[f"| {name} | {value} |" for name, value in rows.items()], "")
         text = [line for cell in self.lesson.cells for line in _whole(self.record.outputs[cell.id])]
         ending = f"PASS: {self.lesson.id}"
         # Closed: it answers predictions that the reader may not have made yet.

@@ -42,9 +42,8 @@ def verify(markdown: Markdown, lesson: Lesson, page: Page) -> None:
     try:
         html = markdown.reset().convert(source)
     except FormulaError as error:
-        tex = error.problem.split("`")[1]
-        line = _line_with(lesson, tex.split("\n")[0])
-        raise LessonError(Location(lesson.path, line), error.problem, error.next_step) from error
+        line = _line_with(lesson, error.tex.split("\n")[0])
+        raise LessonError(Location(lesson.path, line), error.problem, f"{error.next_step}.") from error
     found = _Found()
     found.feed(html)
     found.close()

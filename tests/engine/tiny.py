@@ -72,6 +72,14 @@ def double(x):
 
 LIMIT = 10
 '''
+RECORDED = {
+    "time": "2026-01-02T03:04:05Z",
+    "versions": {"python": "3.12.1", "jax": "0.12.0", "jaxlib": "0.12.0", "numpy": "2.4.0"},
+    "platform": "Linux x86_64",
+    "backend": "cpu",
+    "device": "cpu",
+}
+"""What a record says of the machine that ran the lesson; the same wherever the tests run."""
 FILES = {
     LESSON: TEXT,
     "tiny/__init__.py": "",

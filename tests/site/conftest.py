@@ -41,10 +41,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("lessons", "__pycache__"))
         else:
             shutil.copy(ROOT / name, project / name)
-    if any((ROOT / "lessons_src").iterdir()):  # INTERIM
-        run_in(project, "build_figures.py", JAX_PLATFORMS="cpu")
-    else:
-        shutil.copytree(ROOT / "docs" / "lessons", project / "docs" / "lessons")
+    run_in(project, "build_figures.py", JAX_PLATFORMS="cpu")
     shutil.copy(Path(__file__).with_name("specimen.txt"), project / "docs" / "specimen.md")
     settings = (project / "mkdocs.yml").read_text("utf-8")
     assert settings.count("\nnav:\n") == 1
@@ -54,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(project: Path) -> Path:
-    run_in(project, "-m", "mkdocs", "build", "--strict", "--quiet")
+    run_in(project, "-m", "mkdocs", "build", "--strict")
     return project / "site"
 
 

@@ -24,8 +24,21 @@ def test_site_builds_where_jax_cannot_be_imported(project: Path, tmp_path: Path)
     for name in ("jax", "jaxlib"):
         (tmp_path / f"{name}.py").write_text("raise ImportError('there is no JAX on this machine')\n")
     site = tmp_path / "site"
-    run_in(project, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(site), PYTHONPATH=str(tmp_path))
+    run_in(project, "-m", "mkdocs", "build", "--strict", "-d", str(site), PYTHONPATH=str(tmp_path))
     assert (site / "lessons" / "kernels-01.html").is_file()
+
+
+def test_strict_build_refuses_what_mkdocs_would_let_pass(project: Path, tmp_path: Path) -> None:
+    shutil.copy(project / "mkdocs.yml", tmp_path)
+    for name in ("overrides", "pallas_course", "docs"):
+        shutil.copytree(project / name, tmp_path / name)
+    faults = "[a](nowhere.md) [b](index.md#nowhere) [c](/absolute.html) [d](folder/)\n"
+    (tmp_path / "docs" / "stray.md").write_text(faults)
+    with pytest.raises(AssertionError) as refusal:
+        run_in(tmp_path, "-m", "mkdocs", "build", "--strict")
+    for fault in ("stray.md", "nowhere.md", "'index.md#nowhere'", "/absolute.html", "folder/"):
+        assert fault in str(refusal.value)
+    assert "Aborted with 5 warnings in strict mode" in str(refusal.value)
 
 
 def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
@@ -39,6 +52,14 @@ def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
 def test_every_page_is_well_formed_html(site: Path, pages: list[str]) -> None:
     errors = [f"{name}: {error}" for name in pages for error in parse(site / name)[1]]
     assert not errors, "\n".join(errors)
+
+
+def test_no_markdown_is_left_for_the_reader(site: Path, pages: list[str]) -> None:
+    for name in pages:
+        tree, _ = parse(site / name)
+        assert not [element.tag for element in tree.iter() if element.get("markdown")], name
+        prose = [element for element in tree.iter() if element.tag in {f"{HTML}p", f"{HTML}li", f"{HTML}figcaption"}]
+        assert not [text for element in prose for text in element.itertext() if text.startswith(("///", "```"))], name
 
 
 def test_no_id_is_used_twice_on_a_page(site: Path, pages: list[str]) -> None:

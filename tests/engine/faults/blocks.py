@@ -329,7 +329,7 @@ FAULTS = [
         "malformed TeX",
         "It is\n$x^{2$.",
         "24: formula `x^{2`: its braces do not balance",
-        "close every `{`; write a literal brace as `\\{`",
+        "close every `{`; write a literal brace as `\\{`.",
         "It is\n$x^{2}$.",
     ),
 ]

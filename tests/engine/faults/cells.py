@@ -169,6 +169,12 @@ FAULTS = [
         "correct `of=`, or add the module.",
     ),
     of(
+        "of= names what cannot be a module",
+        "tiny-kern:LIMIT",
+        "the project has no module `tiny-kern`",
+        "correct `of=`, or add the module.",
+    ),
+    of(
         "of= names a module of Python's",
         "json:loads",
         "the project has no module `json`",

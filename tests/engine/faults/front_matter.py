@@ -171,6 +171,13 @@ FAULTS = [
         "A lesson",
     ),
     Fault(
+        "front matter is nested without end",
+        swap("[See the engine work]", "[" * 3000 + "]" * 3000),
+        "2: the front matter is nested too deep",
+        "write plain values.",
+        swap("[" * 3000 + "]" * 3000, "[See the engine work]"),
+    ),
+    Fault(
         "objectives is a text",
         swap("[See the engine work]", "See the engine work"),
         "7: `objectives` in the front matter is not a list of texts on one line each: 'See the engine work'",

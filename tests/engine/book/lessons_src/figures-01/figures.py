@@ -1,0 +1,2 @@
+def draw(data, axes):
+    axes.barh(["one", "two"], data, color=["C0", "C1"])

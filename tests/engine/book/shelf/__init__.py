@@ -1,0 +1,1 @@
+"""The module that the fixture lessons take symbols from."""
