@@ -1,0 +1,65 @@
+"""The mode of every Pallas call in code that knows nothing of it: interpreted, simulated, or left to a compiler."""
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jax._src import config, source_info_util
+
+from pallas_course.kernels import versions
+
+# Private: a place in the user's code is what an error or a race report should name, never this file.
+source_info_util.register_exclusion(__file__)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """One Pallas call on its way into a program: the mode it asked for, and whether code around it forced one."""
+
+    primitive: str
+    own: Any
+    inside: bool
+
+
+@contextlib.contextmanager
+def forced(interpret: Any, *, gpu: bool = False, ordered: bool = False) -> Iterator[list[Reached]]:
+    """Within, each ``pallas_call``, ``pl.kernel`` and ``core_map`` runs as if ``interpret`` had been its argument.
+
+    ``interpret`` is what Pallas takes: False for a compiler, True, or ``pltpu.InterpretParams``. It replaces an
+    argument of the code's own, however the call was imported, and a forced interpret mode of JAX's. With ``gpu``, calls
+    that name no GPU backend are sent to Triton; with ``ordered``, no grid axis counts as parallel. Yields a list that
+    grows by each call reached.
+
+    What was traced in another mode is forgotten, before and after. One thread at a time.
+    """
+    reached: list[Reached] = []
+    primitives = versions.call_primitives()
+
+    def replaced(primitive: Any) -> Any:
+        bind = type(primitive).bind
+
+        def with_mode(*args: Any, **params: Any) -> Any:
+            inside = config.pallas_tpu_interpret_mode_context_manager.value is not None
+            reached.append(Reached(primitive.name, params["interpret"], inside))
+            params["interpret"] = interpret
+            params.pop("kernel_arg_transforms", None)  # of JAX's simulated GPU, which no rung uses
+            if gpu and primitive.name == "pallas_call" and not versions.lowers_for_gpu(params.get("compiler_params")):
+                params["compiler_params"] = versions.triton_params()
+            if ordered and getattr(params.get("compiler_params"), "dimension_semantics", None):
+                params["compiler_params"] = dataclasses.replace(params["compiler_params"], dimension_semantics=None)
+            return bind(primitive, *args, **params)
+
+        return with_mode
+
+    jax.clear_caches()
+    for primitive in primitives:
+        primitive.bind = replaced(primitive)
+    try:
+        yield reached
+    finally:
+        for primitive in primitives:
+            del primitive.bind
+        jax.clear_caches()

@@ -1,0 +1,109 @@
+"""The rungs a machine without an accelerator can climb, each for one case; runs inside a worker process."""
+
+import dataclasses
+from typing import Any
+
+import jax
+from jax.experimental.pallas import tpu as pltpu
+
+from pallas_course.evidence import chips, facts, gradient, mode, target, traced
+from pallas_course.evidence.case import Case, compare
+from pallas_course.evidence.simulated import simulate
+from pallas_course.evidence.verdict import FAIL, NOT_RUN, Finding, Verdict, failed
+
+
+def interpret(case: Case) -> Verdict:
+    """Run with ``interpret=True`` and compare with the oracle, where there is one."""
+    got, reached = case.run(True)
+    if not reached:
+        return failed("interpret", [Finding("no-kernel", "the function never reached a Pallas call", case.file)])
+    if case.kernels() and not case.on_cpu:
+        return Verdict(
+            "interpret", NOT_RUN, reason="the kernel stands in a branch for accelerators, which a CPU leaves out"
+        )
+    case.interpreted = got
+    found = compare(case, got, "wrong-values", "differs from the oracle", case.oracle(), case.tolerance)
+    if case.spec.get("grad"):
+        found = gradient.check(case.plain, case.arrays, got, case)
+    for static in case.spec.get("alternatives", ()):
+        other, _ = Case({**case.spec, "static": static, "alternatives": ()}).run(True)
+        found += compare(case, other, "blocks", f"with {static} differs from the first", got, case.tolerance)
+    own = {"own_mode": True} if any(call.own or call.inside for call in reached) else {}
+    return failed("interpret", found, facts=facts.of_kernels(case.kernels()) | own)
+
+
+def lower(case: Case, chip: str) -> Verdict:
+    """Lower for the chip's platform and see that each traced kernel's call is in the module."""
+    return _lower(case, chip, None)[0]
+
+
+def _lower(case: Case, chip: str, sharding: Any) -> tuple[Verdict, Any]:
+    spec = chips.CHIPS[chip]
+    gpu = spec.platform == "gpu"
+    with chips.assumed(chip), mode.forced(False, gpu=gpu) as reached:
+        case.stage = "trace"
+        try:
+            program, kernels = case.trace("cuda" if gpu else "tpu", sharding)
+        except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError) as error:
+            reason = f"the function reads a traced value ({type(error).__name__}), so it is no single program"
+            return Verdict("lower", NOT_RUN, chip=spec.platform, reason=reason), None
+        if not kernels:
+            what = "the traced program holds no Pallas call" if reached else "the function never reached a Pallas call"
+            return failed("lower", [Finding("no-kernel", what, case.file)], chip=spec.platform), None
+        if any(call.inside for call in reached):
+            what = "the function forces JAX's interpret mode, so that a TPU would be handed no kernel"
+            return failed("lower", [Finding("no-kernel", what, kernels[0].where)], chip=spec.platform), None
+        case.stage = "lowering"
+        lowered = program.lower(lowering_platforms=("cuda" if gpu else "tpu",))
+        lost = traced.absent(kernels, traced.custom_calls(lowered))
+    found = (
+        [Finding("no-kernel", f"the module lowered for {spec.platform} lacks the call of {', '.join(lost)}")]
+        if lost
+        else []
+    )
+    return failed("lower", found, chip=spec.platform), lowered
+
+
+def compile_(case: Case, chip: str) -> Verdict:
+    """Compile for a named chip by its own compiler; what it says of memory is kept."""
+    sharding = chips.sharding(chip)
+    lowering, lowered = _lower(case, chip, sharding)
+    if lowering.status != "pass":
+        return Verdict("compile", lowering.status, chip=chip, reason=lowering.reason, findings=lowering.findings)
+    case.stage = "compile"
+    with chips.assumed(chip):
+        compiled = lowered.compile()
+    return Verdict("compile", "pass", chip=chip, facts=facts.of_compiled(compiled))
+
+
+def climb(case: Case, rung: str, chip: str) -> Verdict:
+    """The verdict of one rung, where anything the code raises is a finding."""
+    case.stage = "trace"
+    try:
+        if rung == "interpret":
+            return interpret(case)
+        if rung == "simulate":
+            return simulate(case)
+        return lower(case, chip) if rung == "lower" else compile_(case, chip)
+    except BaseException as error:  # noqa: BLE001  the code under audit may raise anything
+        pltpu.reset_tpu_interpret_mode_state()
+        found = target.blame(error, case.stage, case.file)
+        if case.spec.get("grad") and found.code == "trace" and case.kernels_without_gradient():
+            found = dataclasses.replace(found, code="gradient")
+        shown = chips.CHIPS[chip].platform if rung == "lower" else chip if rung == "compile" else ""
+        if rung == "simulate" and "verifier errors" in found.message and any(k.aliases for k in case.kernels()):
+            reason = "JAX's simulator does not take an aliased array that its blocks do not divide"
+            return Verdict(rung, NOT_RUN, reason=reason)
+        if case.derived and _refused(error, case.file):
+            return Verdict(rung, NOT_RUN, chip=shown, reason=f"the function refuses these shapes: {found.message}")
+        return Verdict(rung, FAIL, chip=shown, reason=f"{found.code}: {found.message}", findings=(found,))
+
+
+def _refused(error: BaseException, file: str) -> bool:
+    """Whether the code itself raised, in a statement of its own, before any of JAX's."""
+    if not isinstance(error, (ValueError, TypeError, AssertionError, NotImplementedError)):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == file

@@ -1,0 +1,78 @@
+"""Arguments as they are written on a command line, ``f32[257,513]``, and the shapes tried besides the given ones."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+_SHORT = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "c64": "complex64", "c128": "complex128",
+    "bool": "bool", "pred": "bool", "f8_e4m3fn": "float8_e4m3fn", "f8_e5m2": "float8_e5m2",
+    **{f"{short}{bits}": f"{long}{bits}"
+       for short, long in (("i", "int"), ("s", "int"), ("u", "uint")) for bits in (4, 8, 16, 32, 64)},
+}  # fmt: skip
+
+
+def parse(text: str) -> tuple[str | None, dict[str, Any]]:
+    """``f32[257,513]`` or ``name=f32[257,513]``: the keyword, if any, and {"dtype", "shape"}. ValueError otherwise."""
+    match = re.fullmatch(r"(?:([A-Za-z_]\w*)=)?([a-z]\w*)\[\s*([\d\s,]*)\]", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not dtype[shape]; write f32[257,513], or name=f32[257,513] for a keyword")
+    name, short, sizes = match.groups()
+    dtype = _SHORT.get(short, short)
+    try:
+        import ml_dtypes  # noqa: F401  JAX brings it: NumPy then knows bfloat16 and the rest by name
+
+        np.dtype(dtype)
+    except TypeError:
+        raise ValueError(f"{text!r}: no dtype {short!r}; known: {', '.join(sorted(_SHORT))}") from None
+    parts = [part.strip() for part in sizes.split(",") if part.strip()]
+    return name, {"dtype": dtype, "shape": [int(part) for part in parts]}
+
+
+def write(item: dict[str, Any]) -> str:
+    """The short form that ``parse`` reads."""
+    short = next((key for key, value in _SHORT.items() if value == item["dtype"]), item["dtype"])
+    return f"{short}[{','.join(map(str, item['shape']))}]"
+
+
+def derived(
+    args: list[dict[str, Any]], kwargs: dict[str, dict[str, Any]]
+) -> dict[str, tuple[list[Any], dict[str, Any]]]:
+    """Other shapes for the same arguments, by name; sizes that were equal stay equal, and none grows past about 400.
+
+    singleton: every size is one. aligned: whole tiles, sizes 128 and up as multiples of 128, smaller ones of 8.
+    ragged: off every tile. A name is left out where its shapes are the given ones, or another name's.
+    """
+    every = [size for item in [*args, *kwargs.values()] for size in item["shape"]]
+    sizes = sorted(set(every) - {0, 1})
+    if not sizes:
+        return {}
+    rules = {
+        "singleton": dict.fromkeys(sizes, 1),
+        "aligned": {size: _aligned(size, place) for place, size in enumerate(sizes)},
+        "ragged": {size: _ragged(size, place) for place, size in enumerate(sizes)},
+    }
+    found: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+    seen = [(args, kwargs)]
+    for name, rule in rules.items():
+        changed = (
+            [_resized(item, rule) for item in args],
+            {key: _resized(item, rule) for key, item in kwargs.items()},
+        )
+        if changed not in seen:
+            seen.append(changed)
+            found[name] = changed
+    return found
+
+
+def _aligned(size: int, place: int) -> int:
+    return min(-(-size // 128), 2 + place % 2) * 128 if size >= 64 else max(8, -(-size // 8) * 8)
+
+
+def _ragged(size: int, place: int) -> int:
+    return min(size // 128, 2) * 128 + 37 + 8 * place if size >= 64 else max(3, size // 8 * 8 + 3 + 2 * place)
+
+
+def _resized(item: dict[str, Any], rule: dict[int, int]) -> dict[str, Any]:
+    return {**item, "shape": [rule.get(size, size) for size in item["shape"]]}

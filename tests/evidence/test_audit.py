@@ -1,0 +1,223 @@
+"""The audit from the command line: what it says first, what it ends with, and where it writes."""
+
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pallas_course import cli
+from pallas_course.evidence import audit, chips, page, text
+from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, Finding, Verdict
+
+Write = Callable[[str], Path]
+
+FLOOR = """
+def body(x_ref, out_ref):
+    out_ref[...] = x_ref[...] + 1
+
+def kernel(x):
+    spec = pl.BlockSpec((8, 128), lambda i, j: (i, j))
+    return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                          grid=(max(1, x.shape[0] // 8), max(1, x.shape[1] // 128)), in_specs=[spec], out_specs=spec)(x)
+
+def reference(x):
+    return x.astype(np.float64) + 1
+"""
+
+
+def report(*verdicts: Verdict, **request: Any) -> audit.Report:
+    asked = audit.Request(target={"file": "kernel.py", "function": "kernel"}, **request)
+    cases = {"given": "f32[8,128]", "derived ragged": "f32[11,165]"}
+    return audit.Report(asked, cases, verdicts, {"jax": "0.12"}, "2026-01-01")
+
+
+BAD = (Finding("unwritten", "is not written in 3 of 9 elements", "output 0"),)
+FINE = Verdict("interpret", PASS, case="given")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "asked", "status"),
+    [
+        ([FINE], {}, 0),
+        ([FINE, Verdict("simulate", FAIL, case="given", findings=BAD)], {}, 1),
+        ([FINE, Verdict("simulate", FAIL, case="derived ragged", findings=BAD)], {}, 0),
+        ([FINE, Verdict("simulate", FAIL, case="derived ragged", findings=BAD)], {"strict": True}, 1),
+        ([FINE, Verdict("compile", NOT_RUN, case="given", chip="v5e")], {}, 0),
+        ([FINE, Verdict("compile", NOT_RUN, case="given", chip="v5e")], {"chips": ("v5e",)}, 3),
+        ([FINE, Verdict("execute", NOT_RUN, case="given")], {}, 0),
+        ([FINE, Verdict("execute", NOT_RUN, case="given")], {"rungs": ("execute",)}, 3),
+        ([FINE, Verdict("simulate", NOT_RUN, case="given")], {}, 3),
+        ([FINE, Verdict("simulate", NOT_RUN, case="derived ragged")], {}, 0),
+        ([FINE, Verdict("lower", FAIL, case="given, gradient", findings=BAD)], {}, 1),
+    ],
+)
+def test_the_exit_status_follows_what_was_asked_for(
+    verdicts: list[Verdict], asked: dict[str, Any], status: int
+) -> None:
+    assert report(*verdicts, **asked).exit == status
+
+
+def test_the_first_line_says_what_was_checked_found_and_not_run() -> None:
+    first = text.headline(
+        report(FINE, Verdict("lower", FAIL, case="given", chip="tpu", findings=BAD), Verdict("time", NOT_RUN))
+    )
+    assert first == (
+        "kernel: checked interpret, lower tpu on 1 given and 1 derived case: 1 finding on what was given, "
+        "none on derived shapes; not run: time."
+    )
+
+
+def test_no_report_says_that_a_kernel_is_correct() -> None:
+    said = text.text(report(FINE)) + page.page(report(FINE))
+    assert "correct" not in said.lower()
+
+
+def test_a_finding_seen_on_several_rungs_is_told_once() -> None:
+    both = [Verdict(rung, FAIL, case="given", findings=BAD) for rung in ("interpret", "simulate")]
+    said = text.text(report(*both))
+    assert said.count("is not written in 3 of 9") == 1
+    assert "seen by    given: interpret, simulate" in said
+    assert "museum case floor_grid" in said
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any], str]:
+    folder = tmp_path_factory.mktemp("audited")
+    path = folder / "user_kernel.py"
+    imports = "import jax\nimport numpy as np\nfrom jax.experimental import pallas as pl\n"
+    path.write_text(imports + FLOOR)
+    import contextlib
+    import io
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        command = ["audit", f"{path}:kernel", "--arg", "f32[20,300]", "--oracle", f"{path}:reference"]
+        status = cli.main([*command, "--json", "--html", str(folder / "report.html")])
+    return status, json.loads(printed.getvalue()), (folder / "report.html").read_text()
+
+
+def test_an_audit_finds_a_fault_on_the_given_shape_and_on_derived_ones(audited: Any) -> None:
+    status, data, _ = audited
+    assert status == data["exit"] == 1
+    given = {finding["code"] for finding in data["findings"] if not finding["derived"]}
+    assert given == {"wrong-values", "unwritten"}
+    unwritten = next(f for f in data["findings"] if f["code"] == "unwritten" and not f["derived"])
+    assert unwritten["where"].startswith("output 0, elements [0:20, 0:300]; block (0, 2), which no program owns")
+    assert unwritten["seen"] == [{"case": "given", "rung": "simulate", "chip": ""}]
+    passed = {v["case"] for v in data["verdicts"] if v["rung"] == "simulate" and v["status"] == "pass"}
+    assert passed == {"derived singleton", "derived aligned"}
+    assert not any(str(Path(audit.__file__).parents[2]) in json.dumps(entry) for entry in data["verdicts"])
+
+
+def test_static_facts_are_told_and_no_time_is() -> None:
+    kernel = {
+        "name": "body",
+        "where": "k.py:3",
+        "grid": [2],
+        "bytes_moved": 3000,
+        "least_bytes": 2000,
+        "vmem_bytes": 4096,
+    }
+    facts = Verdict("interpret", PASS, case="given", facts={"kernels": [kernel]})
+    compiled = Verdict("compile", PASS, case="given", chip="v5e", facts={"argument_bytes": 1024, "program_bytes": 5})
+    said = text.text(report(facts, compiled))
+    assert (
+        "body (k.py:3): grid [2]; moves 3,000 bytes, 1.5 times the least; windows and scratch take 4,096 bytes" in said
+    )
+    assert "compile v5e, bytes: argument 1,024, program 5" in said
+
+
+def test_what_could_not_run_is_listed_with_its_reason(audited: Any) -> None:
+    listed = {entry["what"]: entry["reason"] for entry in audited[1]["not_run"]}
+    assert "execute (given)" in listed
+    if chips.missing("v5e") is not None:
+        assert any("pip install" in reason for reason in listed.values())
+
+
+def test_the_page_stands_alone_and_draws_what_was_found(audited: Any) -> None:
+    html = audited[2]
+
+    class Tags(HTMLParser):
+        seen: list[str] = []  # noqa: RUF012  one parser, one list
+        links: list[str] = []  # noqa: RUF012
+
+        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+            self.seen.append(tag)
+            self.links += [value or "" for name, value in attributes if name in ("src", "href")]
+
+    tags = Tags()
+    tags.feed(html)
+    assert tags.seen.count("svg") == 3
+    assert tags.links == []
+    assert "script" not in tags.seen
+    for title in ("Owner map", "Visit order", "Wrong region"):
+        assert f"<title>{title}</title>" in html
+
+
+def test_nothing_from_the_audited_code_becomes_html() -> None:
+    bad = (Finding("trace", "<script>alert(1)</script>", "<b>"),)
+    html = page.page(report(Verdict("interpret", FAIL, case="given", reason='"<i>', findings=bad)))
+    assert "<script>" not in html
+    assert "<b>" not in html
+    assert "<i>" not in html
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ([], "required"),
+        (["audit"], "required"),
+        (["audit", "kernel.py"], "is not FILE.py:FUNCTION"),
+        (["audit", "no_such_file.py:kernel"], "no file no_such_file.py"),
+        (["audit", f"{__file__}:kernel", "--arg", "f33[8]"], "no dtype 'f33'"),
+        (["audit", f"{__file__}:kernel", "--chip", "v9"], "no such chip"),
+        (["audit", f"{__file__}:kernel", "--rung", "guess"], "no such rung"),
+        (["audit", f"{__file__}:kernel", "--static", "block"], "is not NAME=VALUE"),
+        (["audit", f"{__file__}:kernel", "--arg", "f32[8]", "--inputs", f"{__file__}:make"], "both give the arguments"),
+        (["audit", f"{__file__}:kernel", "--limit", "soon"], "invalid float value"),
+        (["evidence", "no_such_kernel"], "no kernel 'no_such_kernel'"),
+        (["unknown"], "invalid choice"),
+    ],
+)
+def test_a_command_that_cannot_be_followed_says_what_to_do(
+    command: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(command) == 2
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert "\nnext: " in printed.err
+    assert printed.out == ""
+
+
+def test_cases_are_the_given_the_gradient_other_keywords_and_derived_shapes() -> None:
+    request = audit.Request(
+        target={"file": "kernel.py", "function": "kernel"},
+        args=[{"dtype": "float32", "shape": [20, 300]}],
+        variants={"block": ["(8, 128)", "(16, 128)"]},
+        grad=True,
+    )
+    cases = audit._cases(request, "v5e")
+    assert list(cases) == [
+        "given",
+        "given, block=(16, 128)",
+        "given, gradient",
+        "derived singleton",
+        "derived aligned",
+        "derived ragged",
+    ]
+    assert cases["given"]["alternatives"] == [{"block": "(16, 128)"}]
+    assert cases["derived ragged"]["static"] == {"block": "(8, 128)"}
+
+
+def test_a_fault_of_our_own_does_not_end_like_a_finding(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(request: audit.Request) -> audit.Report:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(audit, "audit", fail)
+    assert cli.main(["audit", f"{__file__}:kernel", "--arg", "f32[8]"]) == 2
+    assert "a fault of its own" in capsys.readouterr().err
