@@ -210,12 +210,21 @@ def test_environment_is_made_once_from_the_hashed_lock(clone: Path, pip: Path) -
     assert calls(pip) == 2
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
-def test_environment_is_made_again_when_a_file_it_comes_from_changed(clone: Path, pip: Path, name: str) -> None:
+def test_environment_is_made_again_when_the_lock_changed(clone: Path, pip: Path) -> None:
     environment(clone, pip)
-    (clone / name).write_text("changed\n")
+    (clone / "requirements.lock").write_text("changed\n")
     assert environment(clone, pip)[0] == 0
     assert calls(pip) == 4
+
+
+def test_only_the_course_is_installed_again_when_its_own_file_changed(clone: Path, pip: Path) -> None:
+    environment(clone, pip)
+    (clone / "pyproject.toml").write_text("changed\n")
+    assert environment(clone, pip) == (0, "")
+    assert calls(pip) == 3
+    assert pip.read_text().endswith("--editable .\n")
+    assert environment(clone, pip) == (0, "")
+    assert calls(pip) == 3
 
 
 def test_environment_is_made_again_for_another_python(clone: Path, pip: Path) -> None:

@@ -1,23 +1,23 @@
 """Make the environment in .venv from requirements.lock, unless its stamp says that it is already that one."""
 
 import fcntl
-import hashlib
 import os
 import platform
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 STAMP = VENV / "stamp"
+PIP = (VENV / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install")
 
 
-def stamp() -> str:
+def stamp() -> list[str]:
     """Everything that an environment is made from: the Python, this folder (its scripts name it), and two files."""
     sources = [(ROOT / name).read_bytes() for name in ("requirements.lock", "pyproject.toml")]
-    digests = [hashlib.sha256(source).hexdigest() for source in sources]
-    return "\n".join([platform.python_version(), sys.base_prefix, str(ROOT), *digests, ""])
+    return [platform.python_version(), sys.base_prefix, str(ROOT), *(sha256(source).hexdigest() for source in sources)]
 
 
 def run(*command: str | Path) -> None:
@@ -28,32 +28,40 @@ def run(*command: str | Path) -> None:
         raise SystemExit(2)
 
 
-def make() -> None:
-    """Make the environment anew; its stamp is removed first and written last, so a half-made one is never used."""
+def install_packages() -> None:
+    """Make the environment anew, from the lock."""
     print(f"Making the environment in .venv with Python {platform.python_version()}: 130 packages, 1.5 GB.", flush=True)
     print("Its last step, installing what was fetched, is silent for about half a minute.", flush=True)
-    STAMP.unlink(missing_ok=True)
     # Not sys.executable: from inside the old environment that would delete the Python which deletes it.
     base = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
     run(base, "-m", "venv", "--clear", VENV)
-    pip = (VENV / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--no-compile")
-    run(*pip, "--require-hashes", "--only-binary", ":all:", "-r", "requirements.lock")
-    run(*pip, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ".")
-    unfinished = STAMP.with_suffix(".new")
-    unfinished.write_text(stamp())
-    os.replace(unfinished, STAMP)
+    run(*PIP, "--no-compile", "--require-hashes", "--only-binary", ":all:", "-r", "requirements.lock")
+
+
+def install_course() -> None:
+    """Put the course itself into the environment, as the folder that it is."""
+    run(*PIP, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ".")
 
 
 def main() -> None:
-    """Wait for another command that makes the environment, then make it where it is absent or out of date."""
+    """Make what is absent or out of date. The stamp is removed first and written last: half of it is never used."""
     with open(ROOT / "requirements.lock", "r+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print("Waiting for another command that is making the environment.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if not STAMP.is_file() or STAMP.read_text() != stamp():
-            make()
+        wanted = stamp()
+        made = STAMP.read_text().splitlines() if STAMP.is_file() else []
+        if made == wanted:
+            return
+        STAMP.unlink(missing_ok=True)
+        if made[:-1] != wanted[:-1]:  # more than pyproject.toml, of which packages know nothing
+            install_packages()
+        install_course()
+        unfinished = STAMP.with_suffix(".new")
+        unfinished.write_text("\n".join(wanted))
+        os.replace(unfinished, STAMP)
 
 
 if __name__ == "__main__":

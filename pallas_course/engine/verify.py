@@ -15,7 +15,7 @@ import yaml
 from markdown import Markdown
 
 from pallas_course.engine.errors import LessonError, UsageError
-from pallas_course.engine.lesson import Figure, Lesson, Location, Project
+from pallas_course.engine.lesson import Lesson, Location, Project
 from pallas_course.engine.mathml import FormulaError
 from pallas_course.engine.render import Page
 
@@ -128,14 +128,10 @@ def _same_ids(lesson: Lesson, page: Page, ids: Iterable[str]) -> None:
     for name in ids:
         if name.lower() in seen:
             at = next((wanted.at for wanted in page.shown if wanted.id.lower() == name.lower()), None)
-            if at is None:
-                at = next(
-                    (part.at for part in lesson.parts if isinstance(part, Figure) and f"figure-{part.id}" == name), None
-                )
             raise LessonError(
                 at or Location(lesson.path, _line_with(lesson, name)),
                 f"the page has the id `{name}` twice; a heading's anchor may be the other one",
-                "rename the cell, the figure or the heading.",
+                "rename the cell or the heading.",
             )
         seen.add(name.lower())
 

@@ -44,7 +44,8 @@ def differs(got: np.ndarray, want: np.ndarray, given: tuple[float, float] | None
 def unequal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """True where two arrays of one dtype and shape do not hold the same value; NaN equals NaN."""
     both_nan = np.asarray((left != left) & (right != right))
-    return np.asarray(left != right) & ~both_nan
+    differ: np.ndarray = np.asarray(left != right) & ~both_nan
+    return differ
 
 
 def describe(

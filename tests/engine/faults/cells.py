@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.engine.tiny import LESSON, TEXT, Fault, both, cell, put, swap, write
 
-TAKEN = "rename the cell, the figure or the heading."
+TAKEN = "rename the cell or the heading."
 
 
 def attributes(name: str, written: str, says: str, next_step: str, mended: str) -> Fault:
@@ -78,6 +78,13 @@ FAULTS = [
         "the page has the id `the-problem` twice; a heading's anchor may be the other one",
         TAKEN,
         ".run #my-problem",
+    ),
+    Fault(
+        "id in raw HTML",
+        '<a id="here"></a>Here, and <b id="here">here</b>.',
+        "23: the page has the id `here` twice; a heading's anchor may be the other one",
+        TAKEN,
+        '<a id="here"></a>Here, and <b>here</b>.',
     ),
     attributes(
         "id that the build uses",

@@ -56,13 +56,6 @@ FAULTS = [
         figure() + figure(id="tiny-01-again").split("\n\n")[1],
     ),
     Fault(
-        "figure's anchor is a heading's",
-        figure() + "\n## Figure tiny 01\n",
-        "27: the page has the id `figure-tiny-01` twice; a heading's anchor may be the other one",
-        "rename the cell, the figure or the heading.",
-        figure() + "\n## The figure\n",
-    ),
-    Fault(
         "figure's data are not kept",
         figure(keep=""),
         "27: no cell keeps `geometry`",

@@ -73,13 +73,6 @@ FAULTS = [
         "mend the code at that line.",
         "four = 4\nfour",
     ),
-    code(
-        "null byte in code",
-        'exec("a = 1\\0")',
-        "24: cell `cell` raised SyntaxError: source code string cannot contain null bytes",
-        "mend the code at that line.",
-        'exec("a = 1")',
-    ),
     Fault(
         "exception in a step",
         swap("double(2)", "double()"),
