@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from pallas_course.engine import check, draw, execute, parse, record, render, verify
+from pallas_course.engine import check, draw, execute, ladder, parse, record, render, verify
 from pallas_course.engine.errors import LessonError, UsageError
 from pallas_course.engine.lesson import Lesson, Project
 from pallas_course.engine.record import Record
@@ -87,7 +87,8 @@ class Build:
     def render(self) -> None:
         for lesson_id, lesson in list(self.lessons.items()):
             with self.one(lesson_id):
-                self.pages[lesson_id] = render.render(lesson, self.records[lesson_id], self.figures[lesson_id])
+                shown = ladder.markdown(self.project, lesson.kernels)
+                self.pages[lesson_id] = render.render(lesson, self.records[lesson_id], self.figures[lesson_id], shown)
 
     def verify(self) -> None:
         markdown = verify.site_markdown(self.project)

@@ -25,6 +25,14 @@ class Project:
         return self.root / "figures"
 
     @property
+    def kernels(self) -> Path:
+        return self.root / "pallas_course" / "kernels"
+
+    @property
+    def verdicts(self) -> Path:
+        return self.kernels / "evidence"
+
+    @property
     def pages(self) -> Path:
         return self.root / "docs" / "lessons"
 
@@ -154,6 +162,7 @@ class Lesson:
     runs_on: str
     objectives: tuple[str, ...]
     references: tuple[Reference, ...]
+    kernels: tuple[str, ...]
     lines: tuple[str, ...]
     parts: tuple[Part, ...]
 
