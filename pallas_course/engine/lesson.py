@@ -33,6 +33,14 @@ class Project:
         return self.kernels / "evidence"
 
     @property
+    def museum(self) -> Path:
+        return self.root / "pallas_course" / "evidence" / "museum"
+
+    @property
+    def tables(self) -> Path:
+        return self.root / "docs" / "generated"
+
+    @property
     def pages(self) -> Path:
         return self.root / "docs" / "lessons"
 

@@ -172,3 +172,10 @@ def test_lesson_with_kernels_needs_its_ladder_and_one_without_takes_none(laddere
     assert laddered.build().err == (
         f"{LESSON}:23: a `ladder` block in a lesson without `kernels`\n  next: remove it.\n"
     )
+
+
+def test_page_of_verdicts_shows_each_kernel_with_each_version(laddered: Book) -> None:
+    page(laddered)
+    text = laddered.read("docs/generated/verdicts.md")
+    assert "## double\n\n### double with JAX 0.12.0.1\n\n| Rung | (2, 4) | (8, 128) |\n" in text
+    assert "Recorded 2 January 2026, with JAX 0.12.0.1, libtpu 0.0.50.\n" in text
