@@ -20,6 +20,7 @@ def main(build: Build) -> None:
     build.draw()
     build.render()
     build.verify()
+    build.tabulate()
     build.compare() if build.check else build.write()
 
 

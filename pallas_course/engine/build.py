@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from pallas_course.engine import check, draw, execute, parse, record, render, verify
+from pallas_course.engine import check, draw, execute, ladder, parse, record, render, tables, verify
 from pallas_course.engine.errors import LessonError, UsageError
 from pallas_course.engine.lesson import Lesson, Project
 from pallas_course.engine.record import Record
@@ -36,6 +36,7 @@ class Build:
     records: dict[str, Record] = field(default_factory=dict)
     figures: dict[str, dict[str, str]] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
+    tables: dict[Path, str] = field(default_factory=dict)
     errors: list[LessonError] = field(default_factory=list)
     drift: dict[str, list[str]] = field(default_factory=dict)
 
@@ -87,7 +88,15 @@ class Build:
     def render(self) -> None:
         for lesson_id, lesson in list(self.lessons.items()):
             with self.one(lesson_id):
-                self.pages[lesson_id] = render.render(lesson, self.records[lesson_id], self.figures[lesson_id])
+                shown = ladder.markdown(self.project, lesson.kernels)
+                self.pages[lesson_id] = render.render(lesson, self.records[lesson_id], self.figures[lesson_id], shown)
+
+    def tabulate(self) -> None:
+        try:
+            self.tables = tables.pages(self.project, anew=self.check or self.force)
+        except LessonError as error:
+            if str(error) not in map(str, self.errors):  # a lesson that shows the same record told it
+                self.errors.append(error)
 
     def verify(self) -> None:
         markdown = verify.site_markdown(self.project)
@@ -99,11 +108,12 @@ class Build:
         for lesson in self.lessons.values():
             if lesson.id not in self.drift:  # else its files differ too, as they must
                 self.differs(lesson.id, check.drift_of_files(self.project, lesson, self._files(lesson)))
+        self.differs("", check.drift_of_tables(self.project, self.tables))
 
     def write(self) -> None:
         changed = 0
-        for lesson in self.lessons.values():
-            for path, text in self._files(lesson).items():
+        for files in [*map(self._files, self.lessons.values()), self.tables]:
+            for path, text in files.items():
                 if record.write_whole(path, text):
                     say(f"wrote {self.project.relative(path)}")
                     changed += 1
@@ -164,7 +174,7 @@ def run(stages: Callable[[Build], None], project: Project, arguments: Sequence[s
     for message in [*chain(*build.drift.values()), *map(str, build.errors)]:
         print(message, file=sys.stderr)
     if build.drift:
-        command = " ".join(["python build_figures.py --force", *build.drift])
+        command = " ".join(["python build_figures.py --force", *filter(None, build.drift)])
         print(f"  next: look at the difference; to accept it run `{command}`", file=sys.stderr)
     if build.check and not build.drift and not build.errors:
         say(f"{len(build.lessons)} lesson{'s' * (len(build.lessons) != 1)} run again: all as recorded")

@@ -45,6 +45,20 @@ def drift_of_files(project: Project, lesson: Lesson, files: dict[Path, str]) -> 
     return messages
 
 
+def drift_of_tables(project: Project, pages: dict[Path, str]) -> list[str]:
+    """One message for each page of recorded verdicts that differs from the records. An absent page is no drift."""
+    messages = []
+    for path, text in pages.items():
+        name = project.relative(path)
+        if not path.is_file() and not path.is_relative_to(project.tables):
+            messages.append(f"{name}:1: the figure is missing")
+        there = path.read_bytes().decode("utf-8", "replace") if path.is_file() else text
+        if there != text:
+            diff = _diff(there.splitlines(), text.splitlines(), name)
+            messages.append(f"{name}:1: the page is not what the records give\n{diff}")
+    return messages
+
+
 def _said(record: Record, name: str) -> list[str]:
     if name not in record.outputs:
         return list(record.main) if name == "main.py" else []

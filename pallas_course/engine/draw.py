@@ -44,19 +44,26 @@ def _figure(project: Project, lesson: Lesson, figure: Figure, record: Record, an
     data = record.kept[figure.data]
     code = "\n".join(source.read_lines(own, project.relative(own))) if figure.kind == OWN else _kinds()
     inputs = json.dumps([figure.id, figure.kind, data, figure.title, figure.description]) + code
-    path = path_of(project, figure)
+    names = {"name": figure.id, "title": figure.title, "description": figure.description}
+
+    def make() -> str:
+        if figure.kind == OWN:
+            return figures.draw_with(_own(code, project.relative(own), figure), data, **names)
+        return figures.draw(figure.kind, data, **names)
+
+    try:
+        return stamped(path_of(project, figure), inputs, make, anew=anew)
+    except figures.FigureError as error:
+        raise LessonError(figure.at, f"cannot draw `{figure.data}`: {error.problem}", f"{error.next_step}.") from error
+
+
+def stamped(path: Path, inputs: str, make: Callable[[], str], *, anew: bool) -> str:
+    """The SVG in the file `path` if it was made from these inputs and is whole, else what `make` draws."""
     if not anew and path.is_file():
         text = path.read_text("utf-8", "replace")
         if _stamp(inputs, _STAMP.sub("", text, count=1)) in _STAMP.findall(text[:1000]):
             return text
-    names = {"name": figure.id, "title": figure.title, "description": figure.description}
-    try:
-        if figure.kind == OWN:
-            svg = figures.draw_with(_own(code, project.relative(own), figure), data, **names)
-        else:
-            svg = figures.draw(figure.kind, data, **names)
-    except figures.FigureError as error:
-        raise LessonError(figure.at, f"cannot draw `{figure.data}`: {error.problem}", f"{error.next_step}.") from error
+    svg = make()
     return svg.replace("<svg", f'<svg data-stamp="{_stamp(inputs, svg)}"', 1)
 
 

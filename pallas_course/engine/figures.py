@@ -113,6 +113,11 @@ def draw_with(function: Callable[[Any, Axes], object], data: object, *, name: st
     return _render(make, name, title, description)
 
 
+def finished(make: Callable[[], Figure], *, name: str, title: str, description: str) -> str:
+    """The SVG of a figure that `make` draws on a sheet of its own, with this module's colours and text."""
+    return _render(make, name, title, description)
+
+
 # ---------------------------------------------------------------------------------------------------------------- kinds
 
 

@@ -25,6 +25,22 @@ class Project:
         return self.root / "figures"
 
     @property
+    def kernels(self) -> Path:
+        return self.root / "pallas_course" / "kernels"
+
+    @property
+    def verdicts(self) -> Path:
+        return self.kernels / "evidence"
+
+    @property
+    def museum(self) -> Path:
+        return self.root / "pallas_course" / "evidence" / "museum"
+
+    @property
+    def tables(self) -> Path:
+        return self.root / "docs" / "generated"
+
+    @property
     def pages(self) -> Path:
         return self.root / "docs" / "lessons"
 
@@ -154,6 +170,7 @@ class Lesson:
     runs_on: str
     objectives: tuple[str, ...]
     references: tuple[Reference, ...]
+    kernels: tuple[str, ...]
     lines: tuple[str, ...]
     parts: tuple[Part, ...]
 

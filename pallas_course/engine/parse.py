@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pallas_course.engine import fence, header, source
+from pallas_course.engine import fence, header, ladder, source
 from pallas_course.engine.errors import LessonError, nearest
 from pallas_course.engine.lesson import (
     NAME,
@@ -39,7 +39,7 @@ FRONT_MATTER: dict[str, header.Check] = {
 }
 FRONT_MATTER_OPTIONAL: dict[str, header.Check] = {"kernels": header.lines, "requires": header.lines}
 
-# Block words with the options each needs. `main` and `record` are filled by the build.
+# Block words with the options each needs. `main`, `record` and `ladder` are filled by the build.
 BLOCKS: dict[str, dict[str, header.Check]] = {
     "predict": {},
     "reveal": {},
@@ -50,8 +50,9 @@ BLOCKS: dict[str, dict[str, header.Check]] = {
     "figure": {**dict.fromkeys(("id", "kind", "data", "title"), header.line), "description": header.text},
     "main": {},
     "record": {},
+    "ladder": {},
 }
-FILLED = ("figure", "main", "record")
+FILLED = ("figure", "main", "record", "ladder")
 
 _FENCE_LIKE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,})")
 _BLOCK = re.compile(r"(?P<marker>/{3,})[ \t]*(?:(?P<word>[A-Za-z][\w-]*)[ \t]*(?:\|[ \t]*(?P<title>.*?))?)?[ \t]*")
@@ -84,6 +85,14 @@ def parse(project: Project, lesson_id: str) -> Lesson:
         raise LessonError(
             places["id"], f"`{lesson_id}` cannot be an address", "use lower-case letters, digits and hyphens."
         )
+    recorded = ladder.known(project)
+    for kernel in facts.get("kernels", ()):
+        if kernel not in recorded:
+            raise LessonError(
+                places["kernels"],
+                f"no evidence is recorded for a kernel `{kernel}`; recorded are: {', '.join(recorded) or 'none'}",
+                f"correct the name, or run `pallas-course evidence {kernel}`.",
+            )
     parts = tuple(_Reader(project, lesson_id, name, lines, body).parts())
     lesson = Lesson(
         path=name,
@@ -94,6 +103,7 @@ def parse(project: Project, lesson_id: str) -> Lesson:
         runs_on=facts["runs_on"],
         objectives=tuple(facts["objectives"]),
         references=tuple(Reference(item["title"], item["url"]) for item in facts["references"]),
+        kernels=tuple(dict.fromkeys(facts.get("kernels", ()))),
         lines=tuple(lines),
         parts=parts,
     )
@@ -207,7 +217,7 @@ class _Reader:
                 self.at(last), f"text follows the options of `{word}` at once", "leave an empty line after the options."
             )
         self.stack.append(_OpenBlock(part, options, places))
-        if word in ("main", "record") and part.title:
+        if word in ("main", "record", "ladder") and part.title:
             raise LessonError(
                 at, f"`{word}` takes no title", f"write `{marker} {word}`, and the title above it as a heading."
             )
@@ -375,7 +385,11 @@ def _check_whole(lesson: Lesson) -> None:
                 if not kept
                 else f'{nearest(figure.data, kept)}, or add keep="{figure.data}" to the cell that makes it.',
             )
-    filled = {"main": ("steps", lesson.steps), "record": ("cells", lesson.cells)}
+    filled = {
+        "main": ("steps", lesson.steps),
+        "record": ("cells", lesson.cells),
+        "ladder": ("`kernels`", lesson.kernels),
+    }
     for word, (what, wanted) in filled.items():
         found = [part for part in lesson.parts if isinstance(part, Open) and part.word == word]
         if len(found) > 1:

@@ -47,16 +47,17 @@ class Page:
     shown: tuple[Shown, ...]
 
 
-def render(lesson: Lesson, record: Record, figures: dict[str, str]) -> Page:
-    """The page of `lesson` with the outputs of `record` and the SVG text of each figure by id."""
-    return _Writer(lesson, record, figures).page()
+def render(lesson: Lesson, record: Record, figures: dict[str, str], ladder: list[str]) -> Page:
+    """The page of `lesson` with the outputs of `record`, the SVG text of each figure by id, and its ladder's lines."""
+    return _Writer(lesson, record, figures, ladder).page()
 
 
 class _Writer:
-    def __init__(self, lesson: Lesson, record: Record, figures: dict[str, str]) -> None:
+    def __init__(self, lesson: Lesson, record: Record, figures: dict[str, str], ladder: list[str]) -> None:
         self.lesson = lesson
         self.record = record
         self.figures = figures
+        self.ladder = ladder
         self.lines: list[str] = []
         self.shown: list[Shown] = []
         self.held: list[list[Cell] | None] = []  # per open predict: cells whose output waits; None once it is revealed
@@ -157,6 +158,8 @@ class _Writer:
             self.write_main(part)
         elif part.word == "record":
             self.write_record(part)
+        elif part.word == "ladder":
+            self.add(*self.ladder)
         else:
             title = self.filled(part.title or part.word.capitalize(), part.at.line)
             self.add("", f"{part.marker} {part.word} | {title}", "")

@@ -1,16 +1,13 @@
 """The course's own kernels on every rung: climb, record beside the kernel, compare with the record."""
 
-import ast
-import hashlib
-import io
 import itertools
 import json
-import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pallas_course import fingerprint
 from pallas_course.evidence import chips
 from pallas_course.evidence.pool import Task, run
 from pallas_course.evidence.verdict import NOT_RUN, PASS, Verdict, today
@@ -42,23 +39,8 @@ KERNELS = {"axpy": Climbed("blocked_axpy", "AXPY")}
 
 
 def source(name: str) -> str:
-    """A hash of the kernel's module and the contract's, comments and docstrings left out; alike on every Python."""
-    text = "".join(_code((FOLDER / f"{module}.py").read_text(encoding="utf-8")) for module in (name, "contract"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _code(text: str) -> str:
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            lines[token.start[0] - 1] = lines[token.start[0] - 1][: token.start[1]]
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        first = body[0] if isinstance(body, list) and body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            for line in range(first.lineno, (first.end_lineno or first.lineno) + 1):
-                lines[line - 1] = ""
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    """A hash of the kernel's module and the contract's."""
+    return fingerprint.of_kernel(FOLDER, name)
 
 
 def climb(name: str, told: Callable[[str], None]) -> list[Verdict]:

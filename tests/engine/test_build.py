@@ -128,7 +128,7 @@ def test_page_that_the_site_shows_otherwise_is_refused(change: tuple[str, str], 
     project = Project(book.root)
     lesson, record = parse.parse(project, "tiny-01"), load(project, "tiny-01", replace=False)
     assert record is not None
-    page = render.render(lesson, record, {})
+    page = render.render(lesson, record, {}, [])
     verify.verify(markdown(book.root), lesson, page)
     assert change[0] in page.text
     changed = render.Page(page.text.replace(*change, 1), page.main, page.shown)

@@ -38,7 +38,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("project")
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("lessons", "__pycache__"))
+            shutil.copytree(
+                ROOT / name, project / name, ignore=shutil.ignore_patterns("lessons", "generated", "__pycache__")
+            )
         else:
             shutil.copy(ROOT / name, project / name)
     run_in(project, "build_figures.py", JAX_PLATFORMS="cpu")
