@@ -14,13 +14,9 @@ serve: pages ## Build the pages, serve the site on this machine and open the fir
 	@$(python) tools/serve.py
 
 site: pages ## Build the static site in site/.
-	@echo "Building the site."
-	@$(python) -m mkdocs build --strict --site-dir build/site
-	@trap '' HUP INT TERM; rm -rf build/old-site; \
-	if [ -d site ]; then mv site build/old-site; fi && mv build/site site && rm -rf build/old-site
-	@echo "The site is in site/: open site/index.html, or copy the folder to any web host."
+	@$(python) tools/site.py
 
-test: lint format types chromium ## Run every check that needs Python and Chromium only.
+test: lint format types chromium check ## Run every check that needs Python and Chromium only.
 	@echo "Tests."
 	@$(python) -m pytest
 

@@ -8,8 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pallas_course.engine.build import Build, run
-from pallas_course.engine.lesson import Project
+try:
+    from pallas_course.engine.build import Build, run
+    from pallas_course.engine.lesson import Project
+except ModuleNotFoundError as error:  # a Python outside the environment
+    print(f"build_figures.py: this Python has no {error.name}", file=sys.stderr)
+    print("  next: `make pages`, or after it `.venv/bin/python build_figures.py`", file=sys.stderr)
+    sys.exit(2)
 
 
 def main(build: Build) -> None:

@@ -39,7 +39,7 @@ def clone(tmp_path: Path) -> Path:
     """A bare clone, as far as setting up goes."""
     clone = tmp_path / "clone"
     (clone / "tools").mkdir(parents=True)
-    for name in ("Makefile", "tools/python.sh", "tools/environment.py", "tools/serve.py"):
+    for name in ("Makefile", "tools/python.sh", "tools/environment.py", "tools/serve.py", "tools/site.py"):
         shutil.copy(ROOT / name, clone / name)
     (clone / "requirements.lock").write_text("one==1\n")
     (clone / "pyproject.toml").write_text("[project]\n")
@@ -310,35 +310,65 @@ def test_make_stops_at_a_wrong_python(clone: Path, tmp_path: Path) -> None:
     assert "runs" not in output
 
 
-def test_make_test_checks_lint_format_types_and_chromium_before_the_tests(clone: Path) -> None:
+def test_make_test_runs_every_other_check_before_the_tests(clone: Path) -> None:
     code, output = run(clone, MAKE, "--dry-run", "test")
     assert code == 0
-    steps = ["environment.py", "ruff check", "ruff format --check", "-m mypy", "chromium.py", "-m pytest"]
+    steps = [
+        "environment.py",
+        "ruff check",
+        "ruff format",
+        "-m mypy",
+        "chromium.py",
+        "build_figures.py --check",
+        "-m pytest",
+    ]
     places = [output.index(step) for step in steps]
     assert places == sorted(places)
 
 
-def site(clone: Path, mkdocs: str) -> tuple[int, str]:
-    """Run `make site` with a Python that, in place of MkDocs, runs the given commands."""
-    built = f"mkdir -p $6; echo new > $6/index.html; {mkdocs}"  # its sixth argument is the folder
-    script(clone / ".venv/bin/python", f'case "$1 $2" in -c*) echo 3.12.0;; "-m mkdocs") {built};; esac')
-    return run(clone, MAKE, "site")
+MKDOCS_BUILDS = """
+import os, pathlib, signal, sys
+new = pathlib.Path(sys.argv[sys.argv.index("--site-dir") + 1])
+new.mkdir(parents=True, exist_ok=True)
+(new / "index.html").write_text("new")
+match os.environ["MKDOCS_DOES"]:
+    case "fail": sys.exit(1)
+    case "end its caller": os.kill(os.getppid(), signal.SIGTERM)
+    case "kill its caller": os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+def make_site(clone: Path, mkdocs: str) -> int:
+    """Run `make site` with a stand-in for MkDocs that does as told; returns the exit code."""
+    script(clone / ".venv/bin/python", f'case "$1" in -c) echo 3.12.0;; tools/site.py) exec {sys.executable} $1;; esac')
+    stubs = package(clone.with_name("stubs") / "mkdocs", __main__=MKDOCS_BUILDS)
+    return run(clone, MAKE, "site", PYTHONPATH=stubs, MKDOCS_DOES=mkdocs)[0]
+
+
+def files(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
 
 
 def test_a_new_site_replaces_the_whole_old_one(clone: Path) -> None:
     script(clone / "site/gone.html", "old")
-    assert site(clone, "true")[0] == 0
-    assert [path.name for path in (clone / "site").iterdir()] == ["index.html"]
-    assert not list((clone / "build").iterdir())
+    assert make_site(clone, "build") == 0
+    assert files(clone / "site") == ["index.html"]
+    assert not [path for path in (clone / "build").iterdir() if path.is_dir()]
 
 
-@pytest.mark.parametrize("end", ["exit 1", "kill -TERM $PPID; sleep 9", "kill -KILL $PPID"])
-def test_a_site_that_was_not_finished_leaves_the_old_one(clone: Path, end: str) -> None:
+@pytest.mark.parametrize("fault", ["fail", "end its caller", "kill its caller"])
+def test_a_site_that_was_not_finished_leaves_the_old_one(clone: Path, fault: str) -> None:
     script(clone / "site/old.html", "old")
-    assert site(clone, end)[0] != 0
-    assert [path.name for path in (clone / "site").iterdir()] == ["old.html"]
-    assert site(clone, "true")[0] == 0
-    assert [path.name for path in (clone / "site").iterdir()] == ["index.html"]
+    assert make_site(clone, fault) != 0
+    assert files(clone / "site") == ["old.html"]
+    assert make_site(clone, "build") == 0
+    assert files(clone / "site") == ["index.html"]
+
+
+def test_the_old_site_comes_back_where_its_exchange_was_cut_short(clone: Path) -> None:
+    script(clone / "build/old-site/old.html", "old")
+    assert make_site(clone, "fail") != 0
+    assert files(clone / "site") == ["old.html"]
 
 
 # Serving

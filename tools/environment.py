@@ -30,7 +30,7 @@ def run(*command: str | Path) -> None:
 
 def install_packages() -> None:
     """Make the environment anew, from the lock."""
-    print(f"Making the environment in .venv with Python {platform.python_version()}: 130 packages, 1.5 GB.", flush=True)
+    print(f"Making .venv with Python {platform.python_version()}: about 120 packages, 1.5 GB.", flush=True)
     print("Its last step, installing what was fetched, is silent for about half a minute.", flush=True)
     # Not sys.executable: from inside the old environment that would delete the Python which deletes it.
     base = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")

@@ -6,7 +6,7 @@ set -u
 # Any Python since 2.7 can run this: it prints its version even where the imports then fail.
 ask='import sys; print(".".join(map(str, sys.version_info[:3]))); import ensurepip, venv'
 seen=
-next='install one of them, or name one that is not on the PATH: make test PYTHON=/path/to/python3.12'
+next='install one of them, or add one that is not on the PATH to the same command: PYTHON=/path/to/python3.12'
 
 for candidate in "${PYTHON:-}" .venv/bin/python python3.13 python3.12 python3.11 python3 python; do
     [ -n "$candidate" ] || continue

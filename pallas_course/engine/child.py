@@ -147,7 +147,7 @@ def plain(value: Any) -> Any:
         return {plain(key): plain(item) for key, item in value.items()}
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return plain_array(value)
-    raise ValueError(f"a {type(value).__name__} is not JSON; keep a number, a text, a list, a dict or an array")
+    raise ValueError(f"{type(value).__name__} values are not JSON; keep a number, a text, a list, a dict or an array")
 
 
 def plain_array(value: Any) -> Any:
@@ -202,8 +202,9 @@ def watch_files(root: str) -> set[str]:
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(arguments[0], (str, bytes)):
             path = os.path.abspath(os.fsdecode(arguments[0]))
+            writes = isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
             # A traceback that somebody looks at opens this very file, to show its line.
-            if is_ours(path, root) and path != os.path.abspath(__file__) and os.path.isfile(path):
+            if is_ours(path, root) and path != os.path.abspath(__file__) and (os.path.isfile(path) or writes):
                 opened.add(path)
 
     sys.addaudithook(hook)

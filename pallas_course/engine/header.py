@@ -27,6 +27,11 @@ def line(value: Any) -> str | None:
     return text(value) or (None if "\n" not in value else "a text on one line")
 
 
+def phase(value: Any) -> str | None:
+    wrong = line(value)
+    return wrong or (None if re.fullmatch(r"\S+ · \S.*", value) else 'a number and a name, as in "13 · Pallas kernels"')
+
+
 def positive_integer(value: Any) -> str | None:
     right = isinstance(value, int) and not isinstance(value, bool) and value > 0
     return None if right else "a positive whole number"

@@ -31,7 +31,7 @@ from pallas_course.engine.lesson import (
 FRONT_MATTER: dict[str, header.Check] = {
     "id": header.line,
     "title": header.line,
-    "phase": header.line,
+    "phase": header.phase,
     "minutes": header.positive_integer,
     "runs_on": header.line,
     "objectives": header.lines,
@@ -92,6 +92,13 @@ def parse(project: Project, lesson_id: str) -> Lesson:
                 places["kernels"],
                 f"no evidence is recorded for a kernel `{kernel}`; recorded are: {', '.join(recorded) or 'none'}",
                 f"correct the name, or run `pallas-course evidence {kernel}`.",
+            )
+    for other in facts.get("requires", ()):
+        if other not in project.lesson_ids():
+            raise LessonError(
+                places["requires"],
+                f"it requires `{other}`, which is no lesson",
+                f"{nearest(other, project.lesson_ids())}.",
             )
     parts = tuple(_Reader(project, lesson_id, name, lines, body).parts())
     lesson = Lesson(

@@ -70,7 +70,7 @@ class _Writer:
         self.add(_FRONT.format(title=_yaml(lesson.title), description=_yaml(summary)).rstrip("\n"))
         self.add(f"# {lesson.title}")
         number, _, name = lesson.phase.partition(" · ")
-        phase = f"Phase {number}: {name}" if name else lesson.phase
+        phase = f"Phase {number}: {name}"
         minutes = f"about {lesson.minutes} minute{'s' * (lesson.minutes != 1)}"
         facts = html.escape(f"{phase} · {minutes} · {lesson.runs_on}", quote=False)
         self.add(f'<p class="lesson-meta">{facts}</p>')

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import unquote
 
 import yaml
 from markdown import Markdown
 
-from pallas_course.engine.errors import LessonError, UsageError
+from pallas_course.engine.errors import LessonError, UsageError, nearest
 from pallas_course.engine.lesson import Lesson, Location, Project
 from pallas_course.engine.mathml import FormulaError
 from pallas_course.engine.render import Page
@@ -49,6 +50,7 @@ def verify(markdown: Markdown, lesson: Lesson, page: Page) -> None:
     found.close()
     _same_ids(lesson, page, found.ids)
     _same_blocks(lesson, page, found.blocks)
+    _self_contained(lesson, found)
     if found.markers:
         raise LessonError(
             Location(lesson.path, _line_with(lesson, found.markers[0])),
@@ -70,6 +72,9 @@ class _Found(HTMLParser):
     blocks: list[_Block] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     markers: list[str] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)  # of links into the page itself
+    foreign: list[tuple[str, str]] = field(default_factory=list)  # what would run or load: text, kind
+    titles: list[str] = field(default_factory=list)  # texts of headings of the first level
     _name: str = ""  # the id of a `highlight` element, for the block that follows in it
     _in: list[str] = field(default_factory=list)  # open `pre` and `code`
 
@@ -80,6 +85,18 @@ class _Found(HTMLParser):
         values = {key: value or "" for key, value in attrs}
         if "id" in values:
             self.ids.append(values["id"])
+        if tag == "a" and values.get("href", "").startswith("#"):
+            self.anchors.append(values["href"][1:])
+        self.foreign += [(f"<{tag}", "a script or a frame")] if tag in ("script", "iframe", "object", "embed") else []
+        self.foreign += [(key, "a script") for key in values if key.startswith("on")]
+        self.foreign += [
+            (values[key], "a file of another host")
+            for key in ("src", "srcset", "poster", "data")
+            if values.get(key, "").startswith(("http:", "https:", "//"))
+        ]
+        if tag == "h1":
+            self.titles.append("")
+            self._in.append(tag)
         if "highlight" in values.get("class", "").split():
             self._name = values.get("id", "")
         if tag == "pre":
@@ -93,10 +110,37 @@ class _Found(HTMLParser):
             self._in.remove(tag)
 
     def handle_data(self, data: str) -> None:
-        if "pre" in self._in:
+        if "h1" in self._in:
+            self.titles[-1] += data
+        elif "pre" in self._in:
             self.blocks[-1].text += data
         elif not self._in:
             self.markers += [line for line in data.split("\n") if line.startswith("///")]
+
+
+def _self_contained(lesson: Lesson, found: _Found) -> None:
+    """The page has one title, its links into itself lead somewhere, and it runs and loads nothing of others."""
+    if found.foreign:
+        text, what = found.foreign[0]
+        raise LessonError(
+            Location(lesson.path, _line_with(lesson, text)),
+            f"the page would use {what}: `{text}`",
+            "remove it: a page works offline and asks no other host.",
+        )
+    if len(found.titles) > 1:
+        title = found.titles[1].rstrip("¶")
+        raise LessonError(
+            Location(lesson.path, _line_with(lesson, title)),
+            f"`{title}` is a second title of the page",
+            "begin the heading with `## `: the title comes from the front matter.",
+        )
+    for anchor in found.anchors:
+        if unquote(anchor) not in found.ids:
+            raise LessonError(
+                Location(lesson.path, _line_with(lesson, f"#{anchor})")),
+                f"the link `#{anchor}` leads nowhere on the page",
+                f"{nearest(unquote(anchor), found.ids)}.",
+            )
 
 
 def _same_blocks(lesson: Lesson, page: Page, blocks: list[_Block]) -> None:

@@ -69,7 +69,7 @@ def read(text: str) -> Lesson:
 def shown(lesson: Lesson, outputs: dict[str, Output]) -> dict[str, str]:
     """The code blocks of the lesson's page. Raises LessonError where they are not those of the lesson."""
     figures = {figure.id: "<svg></svg>" for figure in lesson.figures}
-    page = render.render(lesson, Record("tiny-01", RECORDED, (), {}, outputs, ()), figures)
+    page = render.render(lesson, Record("tiny-01", RECORDED, (), {}, outputs, ()), figures, [])
     verify.verify(site(), lesson, page)
     return code_blocks(site().reset().convert(page.text.split("---\n", 2)[2]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.tiny import LESSON, Fault, both, cell, put, swap, write
+from tests.engine.tiny import HERE, LESSON, Fault, both, cell, put, swap, write
 
 SOLUTION = "lessons_src/tiny-01/exercises/ask/solution.py"
 GOOD_SOLUTION = "### BEGIN SOLUTION\nsix = double(3)\n### END SOLUTION\nprint(six)\n"
@@ -331,5 +331,33 @@ FAULTS = [
         "24: formula `x^{2`: its braces do not balance",
         "close every `{`; write a literal brace as `\\{`.",
         "It is\n$x^{2}$.",
+    ),
+    Fault(
+        "second title",
+        put("# Another title\n"),
+        f"{HERE}: `Another title` is a second title of the page",
+        "begin the heading with `## `: the title comes from the front matter.",
+        swap("# Another title", "## Another title"),
+    ),
+    Fault(
+        "link to an anchor that is not there",
+        put("See [the problem](#the-problm).\n"),
+        f"{HERE}: the link `#the-problm` leads nowhere on the page",
+        "write `the-problem`.",
+        swap("#the-problm", "#the-problem"),
+    ),
+    Fault(
+        "picture of another host",
+        put("![A picture](https://example.com/x.png)\n"),
+        f"{HERE}: the page would use a file of another host: `https://example.com/x.png`",
+        "remove it: a page works offline and asks no other host.",
+        swap("![A picture](https://example.com/x.png)", "A picture."),
+    ),
+    Fault(
+        "script in the text",
+        put("<script>alert(1)</script>\n"),
+        f"{HERE}: the page would use a script or a frame: `<script`",
+        "remove it: a page works offline and asks no other host.",
+        swap("<script>alert(1)</script>", "Text."),
     ),
 ]

@@ -227,4 +227,18 @@ FAULTS = [
         "use lower-case letters, digits and hyphens.",
         both(rename("Tiny_2", "tiny-2"), write("lessons_src/tiny-2/lesson.md", TEXT.replace("tiny-01", "tiny-2"))),
     ),
+    Fault(
+        "phase has no name",
+        swap("phase: 1 · Tiny", 'phase: "13"'),
+        """4: `phase` in the front matter is not a number and a name, as in "13 · Pallas kernels": '13'""",
+        'write a number and a name, as in "13 · Pallas kernels".',
+        swap('phase: "13"', 'phase: "13 · Tiny"'),
+    ),
+    Fault(
+        "required lesson does not exist",
+        swap("minutes: 5\n", "minutes: 5\nrequires: [tiny-02]\n"),
+        "6: it requires `tiny-02`, which is no lesson",
+        "write `tiny-01`.",
+        swap("requires: [tiny-02]", "requires: [tiny-01]"),
+    ),
 ]

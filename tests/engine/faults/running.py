@@ -349,7 +349,7 @@ FAULTS = [
     kept(
         "kept value is not JSON",
         "value = {1, 2}",
-        "a set is not JSON",
+        "set values are not JSON",
         "keep a number, a text, a list, a dict or an array.",
         "value = [1, 2]",
     ),
