@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ACCEPTED, LOWERING, COMPILER = "accepted", "refused by lowering", "refused by the compiler"
 LIGHT, DARK, BAR = 0, 3, 4  # places in the categories' palette
 MIB = 1 << 20
+KEYS = ("kernel", "source", "rows", "limits", "shape", "versions", "date")
 
 BLOCKS = """\
 A block that no TPU takes is refused by lowering, before any chip is named. What lowering accepts goes to the compiler
@@ -59,8 +60,8 @@ def read(project: Project) -> dict[str, Any]:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if data["format"] > ladder.FORMAT:
             raise ValueError(f"format {data['format']} is newer than this engine, which reads {ladder.FORMAT}")
+        data = {key: data[key] for key in KEYS}
         fits = data["source"] == fingerprint.of_kernel(project.kernels, data["kernel"])
-        data["rows"], data["limits"], data["versions"], data["date"]
     except (ValueError, KeyError, TypeError) as error:
         said = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
         raise LessonError(
@@ -189,7 +190,8 @@ def blocks(data: dict[str, Any]) -> Figure:
                 for c, column in enumerate(columns):
                     _mark(axes, x0 + c * wide, y0 + r * high, wide, high, found[dtype, chip][row, column])
     _text(axes, 6, 11, "block rows ↓  block columns →", ha="left", color=MUTED)
-    for place, said in enumerate((ACCEPTED, LOWERING, COMPILER)):
+    seen = {said for cells in found.values() for said in cells.values()}
+    for place, said in enumerate(said for said in (ACCEPTED, LOWERING, COMPILER) if said in seen):
         y = over + each * len(dtypes) + 6 + 16 * place
         _mark(axes, left, y - 2, 22, 13, said)
         _text(axes, left + 28, y + 8.5, said, ha="left")

@@ -16,8 +16,9 @@ DTYPES = ("float32", "bfloat16")
 ROWS, COLUMNS = (1, 2, 4, 8, 16, 24, 100), (64, 100, 128, 200, 256, 512)
 SHAPE = (208, 1024)
 """The map's matrix: no block spans one of its axes, which would be another way to be accepted."""
-LARGE_ROWS, LARGE_COLUMNS, LARGE_SHAPE = (128, 256, 384, 512, 640, 768, 1024), 2048, (2048, 2048)
-"""Blocks from 1 to 8 MiB of float32, for the VMEM figure."""
+LARGE_ROWS, LARGE_COLUMNS = (128, 256, 384, 512, 640, 768, 1024), 2048
+"""Blocks from 1 to 8 MiB of float32, for the VMEM figure. Each divides its matrix, four blocks high: an array that is
+padded first was seen to be accepted far beyond the limit, which says nothing of the block."""
 
 
 def climb(told: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -43,7 +44,7 @@ def climb(told: Callable[[str], None]) -> list[dict[str, Any]]:
             for columns in COLUMNS:
                 add("map", dtype, (rows, columns), SHAPE)
     for rows in LARGE_ROWS:
-        add("vmem", "float32", (rows, LARGE_COLUMNS), LARGE_SHAPE)
+        add("vmem", "float32", (rows, LARGE_COLUMNS), (4 * rows, LARGE_COLUMNS))
     names = list(cases)
     jobs = [[Task(key, "lower") for key in names[at : at + 12]] for at in range(0, len(names), 12)]
     jobs.append([Task(key, "interpret") for key in names if keys[key][0] == "vmem"])
