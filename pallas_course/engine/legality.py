@@ -158,7 +158,11 @@ def described(data: dict[str, Any]) -> str:
     for (dtype, chip), cells in answers(data).items():
         rows = sorted({r for (r, _), said in cells.items() if said == ACCEPTED})
         columns = sorted({c for (_, c), said in cells.items() if said == ACCEPTED})
-        parts.append(f"{dtype} on {chip}: accepted with rows {_list(rows)} and columns {_list(columns)}")
+        whole = all(cells[row, column] == ACCEPTED for row in rows for column in columns)
+        shapes = f"rows {_list(rows)} and columns {_list(columns)}"
+        if not whole:
+            shapes = ", ".join(str(block) for block, said in cells.items() if said == ACCEPTED)
+        parts.append(f"{dtype} on {chip}: accepted with {shapes}" if rows else f"{dtype} on {chip}: none accepted")
     return "; ".join(parts) + ". Every other block is refused."
 
 
@@ -252,7 +256,7 @@ def _sizes(data: dict[str, Any]) -> dict[tuple[int, int], int]:
 
 
 def _list(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers)) or "of no size"
+    return ", ".join(map(str, numbers))
 
 
 def _code() -> str:

@@ -7,7 +7,6 @@ from typing import Any
 from pallas_course.evidence import chips, ladder
 from pallas_course.evidence.pool import Task, run
 from pallas_course.evidence.verdict import NOT_RUN, PASS, today
-from pallas_course.kernels import versions
 
 FORMAT = 1
 KERNEL = "axpy"
@@ -78,20 +77,16 @@ def read() -> dict[str, Any]:
     return data
 
 
-def _installed() -> dict[str, str]:
-    return {name: version for name, version in versions.installed().items() if name != "jax-cuda12-plugin"}
-
-
 def record(told: Callable[[str], None]) -> int:
     """Try every block and write the record, where kernel or versions changed since. 0; 3 without the TPU compiler."""
     if reason := next(filter(None, map(chips.missing, CHIPS)), None):
         told(f"legality: not run: {reason}")
         return 3
     old, source = read(), ladder.source(KERNEL)
-    if old.get("source") == source and old["versions"] == _installed():
+    if old.get("source") == source and old["versions"] == chips.versions_for_tpu():
         told(f"legality: unchanged, recorded {old['date']}")
         return 0
-    head = {"format": FORMAT, "kernel": KERNEL, "source": source, "versions": _installed(), "date": today()}
+    head = {"format": FORMAT, "kernel": KERNEL, "source": source, "versions": chips.versions_for_tpu(), "date": today()}
     head |= {"shape": list(SHAPE), "limits": {chip: chips.TPUS[chip].scoped_vmem for chip in CHIPS}}
     rows = ",\n".join(f"  {json.dumps(row)}" for row in climb(told))
     path = ladder.FOLDER / "evidence" / "legality.json"

@@ -82,7 +82,7 @@ def test_figures_stand_in_the_page_and_in_files_of_their_own(mapped: Book) -> No
         assert svg.strip() in page
         assert "var(--fig-fg" in svg
     assert mapped.read(BLOCKS).count(">×<") == 2, "one cell that the compiler refused, and the legend"
-    assert "float32 on v5e: accepted with rows 8 and columns 128; float32 on v6e: accepted with rows of no size" in page
+    assert "float32 on v5e: accepted with rows 8 and columns 128; float32 on v6e: none accepted." in page
     assert "(512, 2048) needs 24 MiB: v5e refused by the compiler, v6e accepted." in page
 
 
@@ -132,3 +132,10 @@ def test_record_without_rows_is_told(mapped: Book) -> None:
     assert mapped.build().err == (
         f"{RECORD}:1: the record cannot be read: KeyError: 'rows'\n  next: run `pallas-course evidence legality`.\n"
     )
+
+
+def test_accepted_blocks_that_make_no_rectangle_are_listed_one_by_one(mapped: Book) -> None:
+    rows = [*ROWS[:2], row("map", [8, 100], "tpu"), row("map", [8, 100], "v5e"), row("map", [2, 128], "tpu")]
+    rows += [row("map", [2, 128], "v5e"), row("map", [8, 128], "tpu", TILE), *ROWS[6:]]
+    write(mapped, rows=[*rows[:1], *rows[2:]])
+    assert "float32 on v5e: accepted with (8, 100), (2, 128);" in built(mapped)
