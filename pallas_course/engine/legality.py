@@ -136,18 +136,13 @@ def _refusals(data: dict[str, Any], part: str) -> list[str]:
 
 def answers(data: dict[str, Any]) -> dict[tuple[str, str], dict[tuple[int, int], str]]:
     """(dtype, chip) → block → accepted, refused by lowering, refused by the compiler."""
-    refused = {
-        (row["dtype"], *row["block"])
-        for row in data["rows"]
-        if row["part"] == "map" and row["chip"] == "tpu" and row["status"] != "pass"
-    }
     found: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
     for row in data["rows"]:
         if row["part"] != "map" or row["chip"] != "tpu":
             continue
         block, dtype = (row["block"][0], row["block"][1]), row["dtype"]
         for chip in data["limits"]:
-            said = LOWERING if (dtype, *block) in refused else _compiled(data, "map", dtype, list(block), chip)
+            said = _compiled(data, "map", dtype, list(block), chip)
             found.setdefault((dtype, chip), {})[block] = said
     return found
 
@@ -245,6 +240,7 @@ def _mark(axes: Any, x: float, y: float, wide: float, high: float, said: str) ->
 
 
 def _compiled(data: dict[str, Any], part: str, dtype: str, block: list[int], chip: str) -> str:
+    """What became of a block on a chip; what lowering refused was handed to no compiler."""
     for row in data["rows"]:
         if (row["part"], row["dtype"], row["block"], row["chip"]) == (part, dtype, block, chip):
             return ACCEPTED if row["status"] == "pass" else COMPILER
