@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ACCEPTED, LOWERING, COMPILER = "accepted", "refused by lowering", "refused by the compiler"
 LIGHT, DARK, BAR = 0, 3, 4  # places in the categories' palette
 MIB = 1 << 20
+KEYS = ("kernel", "source", "rows", "limits", "shape", "versions", "date")
 
 BLOCKS = """\
 A block that no TPU takes is refused by lowering, before any chip is named. What lowering accepts goes to the compiler
@@ -59,8 +60,8 @@ def read(project: Project) -> dict[str, Any]:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if data["format"] > ladder.FORMAT:
             raise ValueError(f"format {data['format']} is newer than this engine, which reads {ladder.FORMAT}")
+        data = {key: data[key] for key in KEYS}
         fits = data["source"] == fingerprint.of_kernel(project.kernels, data["kernel"])
-        data["rows"], data["limits"], data["versions"], data["date"]
     except (ValueError, KeyError, TypeError) as error:
         said = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
         raise LessonError(
@@ -135,18 +136,13 @@ def _refusals(data: dict[str, Any], part: str) -> list[str]:
 
 def answers(data: dict[str, Any]) -> dict[tuple[str, str], dict[tuple[int, int], str]]:
     """(dtype, chip) → block → accepted, refused by lowering, refused by the compiler."""
-    refused = {
-        (row["dtype"], *row["block"])
-        for row in data["rows"]
-        if row["part"] == "map" and row["chip"] == "tpu" and row["status"] != "pass"
-    }
     found: dict[tuple[str, str], dict[tuple[int, int], str]] = {}
     for row in data["rows"]:
         if row["part"] != "map" or row["chip"] != "tpu":
             continue
         block, dtype = (row["block"][0], row["block"][1]), row["dtype"]
         for chip in data["limits"]:
-            said = LOWERING if (dtype, *block) in refused else _compiled(data, "map", dtype, list(block), chip)
+            said = _compiled(data, "map", dtype, list(block), chip)
             found.setdefault((dtype, chip), {})[block] = said
     return found
 
@@ -157,7 +153,11 @@ def described(data: dict[str, Any]) -> str:
     for (dtype, chip), cells in answers(data).items():
         rows = sorted({r for (r, _), said in cells.items() if said == ACCEPTED})
         columns = sorted({c for (_, c), said in cells.items() if said == ACCEPTED})
-        parts.append(f"{dtype} on {chip}: accepted with rows {_list(rows)} and columns {_list(columns)}")
+        whole = all(cells[row, column] == ACCEPTED for row in rows for column in columns)
+        shapes = f"rows {_list(rows)} and columns {_list(columns)}"
+        if not whole:
+            shapes = ", ".join(str(block) for block, said in cells.items() if said == ACCEPTED)
+        parts.append(f"{dtype} on {chip}: accepted with {shapes}" if rows else f"{dtype} on {chip}: none accepted")
     return "; ".join(parts) + ". Every other block is refused."
 
 
@@ -189,7 +189,8 @@ def blocks(data: dict[str, Any]) -> Figure:
                 for c, column in enumerate(columns):
                     _mark(axes, x0 + c * wide, y0 + r * high, wide, high, found[dtype, chip][row, column])
     _text(axes, 6, 11, "block rows ↓  block columns →", ha="left", color=MUTED)
-    for place, said in enumerate((ACCEPTED, LOWERING, COMPILER)):
+    seen = {said for cells in found.values() for said in cells.values()}
+    for place, said in enumerate(said for said in (ACCEPTED, LOWERING, COMPILER) if said in seen):
         y = over + each * len(dtypes) + 6 + 16 * place
         _mark(axes, left, y - 2, 22, 13, said)
         _text(axes, left + 28, y + 8.5, said, ha="left")
@@ -239,6 +240,7 @@ def _mark(axes: Any, x: float, y: float, wide: float, high: float, said: str) ->
 
 
 def _compiled(data: dict[str, Any], part: str, dtype: str, block: list[int], chip: str) -> str:
+    """What became of a block on a chip; what lowering refused was handed to no compiler."""
     for row in data["rows"]:
         if (row["part"], row["dtype"], row["block"], row["chip"]) == (part, dtype, block, chip):
             return ACCEPTED if row["status"] == "pass" else COMPILER
@@ -250,7 +252,7 @@ def _sizes(data: dict[str, Any]) -> dict[tuple[int, int], int]:
 
 
 def _list(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers)) or "of no size"
+    return ", ".join(map(str, numbers))
 
 
 def _code() -> str:

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from pallas_course.kernels import versions
+
 # What libtpu and the CUDA plugin must find before they start, on a machine with neither TPU nor GPU.
 ENVIRONMENT = {
     "JAX_PLATFORMS": "cpu",
@@ -72,6 +74,11 @@ def missing(chip: str) -> str | None:
     elif importlib.util.find_spec("jax_plugins") is None or not _cuda_plugin():
         return "JAX's CUDA plugin is not installed; add it with: pip install 'pallas-course[gpu]'"
     return None
+
+
+def versions_for_tpu() -> dict[str, str]:
+    """The installed versions that a verdict on a TPU depends on."""
+    return {name: version for name, version in versions.installed().items() if name != "jax-cuda12-plugin"}
 
 
 def _cuda_plugin() -> bool:

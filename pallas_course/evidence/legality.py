@@ -7,7 +7,6 @@ from typing import Any
 from pallas_course.evidence import chips, ladder
 from pallas_course.evidence.pool import Task, run
 from pallas_course.evidence.verdict import NOT_RUN, PASS, today
-from pallas_course.kernels import versions
 
 FORMAT = 1
 KERNEL = "axpy"
@@ -16,8 +15,9 @@ DTYPES = ("float32", "bfloat16")
 ROWS, COLUMNS = (1, 2, 4, 8, 16, 24, 100), (64, 100, 128, 200, 256, 512)
 SHAPE = (208, 1024)
 """The map's matrix: no block spans one of its axes, which would be another way to be accepted."""
-LARGE_ROWS, LARGE_COLUMNS, LARGE_SHAPE = (128, 256, 384, 512, 640, 768, 1024), 2048, (2048, 2048)
-"""Blocks from 1 to 8 MiB of float32, for the VMEM figure."""
+LARGE_ROWS, LARGE_COLUMNS = (128, 256, 384, 512, 640, 768, 1024), 2048
+"""Blocks from 1 to 8 MiB of float32, for the VMEM figure. Each divides its matrix, four blocks high: an array that is
+padded first was seen to be accepted far beyond the limit, which says nothing of the block."""
 
 
 def climb(told: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def climb(told: Callable[[str], None]) -> list[dict[str, Any]]:
             for columns in COLUMNS:
                 add("map", dtype, (rows, columns), SHAPE)
     for rows in LARGE_ROWS:
-        add("vmem", "float32", (rows, LARGE_COLUMNS), LARGE_SHAPE)
+        add("vmem", "float32", (rows, LARGE_COLUMNS), (4 * rows, LARGE_COLUMNS))
     names = list(cases)
     jobs = [[Task(key, "lower") for key in names[at : at + 12]] for at in range(0, len(names), 12)]
     jobs.append([Task(key, "interpret") for key in names if keys[key][0] == "vmem"])
@@ -77,20 +77,16 @@ def read() -> dict[str, Any]:
     return data
 
 
-def _installed() -> dict[str, str]:
-    return {name: version for name, version in versions.installed().items() if name != "jax-cuda12-plugin"}
-
-
 def record(told: Callable[[str], None]) -> int:
     """Try every block and write the record, where kernel or versions changed since. 0; 3 without the TPU compiler."""
     if reason := next(filter(None, map(chips.missing, CHIPS)), None):
         told(f"legality: not run: {reason}")
         return 3
     old, source = read(), ladder.source(KERNEL)
-    if old.get("source") == source and old["versions"] == _installed():
+    if old.get("source") == source and old["versions"] == chips.versions_for_tpu():
         told(f"legality: unchanged, recorded {old['date']}")
         return 0
-    head = {"format": FORMAT, "kernel": KERNEL, "source": source, "versions": _installed(), "date": today()}
+    head = {"format": FORMAT, "kernel": KERNEL, "source": source, "versions": chips.versions_for_tpu(), "date": today()}
     head |= {"shape": list(SHAPE), "limits": {chip: chips.TPUS[chip].scoped_vmem for chip in CHIPS}}
     rows = ",\n".join(f"  {json.dumps(row)}" for row in climb(told))
     path = ladder.FOLDER / "evidence" / "legality.json"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
 
-from pallas_course.engine import parse, render, verify
+from pallas_course.engine import ladder, parse, render, verify
 from pallas_course.engine.errors import LessonError
 from pallas_course.engine.execute import Output, visible
 from pallas_course.engine.lesson import Lesson, Project
@@ -26,7 +26,6 @@ MARKUP = [
     "~~~",
     "///",
     "//// reveal",
-    "/// note",
     "    ",
     "\t",
     " ",
@@ -51,8 +50,10 @@ PLACES = {
 @functools.cache
 def book() -> Book:
     book = new_book(Path(tempfile.mkdtemp()) / "book")
-    shutil.copytree(FIXTURES / "shelf", book.root / "shelf")
+    for folder in ("shelf", "pallas_course"):
+        shutil.copytree(FIXTURES / folder, book.root / folder)
     shutil.copytree(FIXTURES / "lessons_src/blocks-01/exercises", book.root / "lessons_src/tiny-01/exercises")
+    (book.root / "lessons_src/cells-01").mkdir()  # a lesson that another one requires
     return book
 
 
@@ -69,7 +70,12 @@ def read(text: str) -> Lesson:
 def shown(lesson: Lesson, outputs: dict[str, Output]) -> dict[str, str]:
     """The code blocks of the lesson's page. Raises LessonError where they are not those of the lesson."""
     figures = {figure.id: "<svg></svg>" for figure in lesson.figures}
-    page = render.render(lesson, Record("tiny-01", RECORDED, (), {}, outputs, ()), figures, [])
+    page = render.render(
+        lesson,
+        Record("tiny-01", RECORDED, (), {}, outputs, ()),
+        figures,
+        ladder.markdown(Project(book().root), lesson.kernels),
+    )
     verify.verify(site(), lesson, page)
     return code_blocks(site().reset().convert(page.text.split("---\n", 2)[2]))
 

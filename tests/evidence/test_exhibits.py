@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pallas_course import fingerprint
-from pallas_course.evidence import exhibits, museum
+from pallas_course.evidence import chips, exhibits, museum
 from pallas_course.evidence.verdict import Finding, Verdict, failed
 
 CASES = {case.name: case for case in museum.cases()}
@@ -31,7 +31,16 @@ def climbs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(museum, "cases", lambda: [museum.Case(path.stem, path, {}) for path in paths])
     monkeypatch.setattr(exhibits, "RECORD", tmp_path / "verdicts.json")
     monkeypatch.setattr(exhibits, "climb", climb)
+    monkeypatch.setattr(chips, "missing", lambda chip: None)
     return seen
+
+
+def test_without_the_compiler_nothing_is_recorded(climbs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(chips, "missing", lambda chip: "libtpu is not installed")
+    assert exhibits.record(said.append) == 3
+    assert said == ["museum: not run: libtpu is not installed"]
+    assert not exhibits.read()
 
 
 def test_only_a_file_that_changed_is_run_again(climbs: list[list[str]], tmp_path: Path) -> None:

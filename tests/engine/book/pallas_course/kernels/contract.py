@@ -1,0 +1,3 @@
+"""What its kernels promise."""
+
+DTYPES = ("float32",)
