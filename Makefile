@@ -14,7 +14,7 @@ serve: pages ## Build the pages, serve the site on this machine and open the fir
 	@$(python) tools/serve.py
 
 site: pages ## Build the static site in site/.
-	@$(python) tools/site.py
+	@$(python) tools/static_site.py
 
 test: lint format types chromium check ## Run every check that needs Python and Chromium only.
 	@echo "Tests."

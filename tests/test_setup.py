@@ -39,7 +39,7 @@ def clone(tmp_path: Path) -> Path:
     """A bare clone, as far as setting up goes."""
     clone = tmp_path / "clone"
     (clone / "tools").mkdir(parents=True)
-    for name in ("Makefile", "tools/python.sh", "tools/environment.py", "tools/serve.py", "tools/site.py"):
+    for name in ("Makefile", "tools/python.sh", "tools/environment.py", "tools/serve.py", "tools/static_site.py"):
         shutil.copy(ROOT / name, clone / name)
     (clone / "requirements.lock").write_text("one==1\n")
     (clone / "pyproject.toml").write_text("[project]\n")
@@ -340,7 +340,7 @@ match os.environ["MKDOCS_DOES"]:
 
 def make_site(clone: Path, mkdocs: str) -> int:
     """Run `make site` with a stand-in for MkDocs that does as told; returns the exit code."""
-    script(clone / ".venv/bin/python", f'case "$1" in -c) echo 3.12.0;; tools/site.py) exec {sys.executable} $1;; esac')
+    script(clone / ".venv/bin/python", f'case "$1" in -c) echo 3.12.0;; tools/static_site.py) exec {sys.executable} $1;; esac')
     stubs = package(clone.with_name("stubs") / "mkdocs", __main__=MKDOCS_BUILDS)
     return run(clone, MAKE, "site", PYTHONPATH=stubs, MKDOCS_DOES=mkdocs)[0]
 

@@ -98,9 +98,14 @@ def observed() -> dict[tuple[str, str], tuple[str, str]]:
     parts = names[::2], names[1::2]
     with ThreadPoolExecutor() as pool:
         outputs = list(pool.map(run_in_a_process, parts))
-    return {
+    seen = {
         (case, rung): (verdict, detail) for case, rung, verdict, detail in (line for part in outputs for line in part)
     }
+    # What a refused run leaves behind can trouble the next one in its process, so a surprise is run again alone.
+    expected = {key: word(CASES_BY_NAME[key[0]].about["verdicts"], key[1], version("jax")) for key in seen}
+    for name in sorted({key[0] for key, found in seen.items() if expected[key] not in (None, found[0])}):
+        seen |= {(case, rung): (verdict, detail) for case, rung, verdict, detail in run_in_a_process([name])}
+    return seen
 
 
 @pytest.mark.parametrize("rung", ["interpret", "simulate"])
@@ -163,6 +168,8 @@ def _main(names: list[str]) -> None:
             ):
                 out = jax.block_until_ready(jax.jit(lambda *values: module.kernel(*values))(*arguments))
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the verdict
+            with contextlib.suppress(Exception):
+                jax.effects_barrier()  # the rest of the refused run ends first
             pltpu.reset_tpu_interpret_mode_state()
             return "refused", f"{type(error).__name__}: {error}"[-300:]
         if "RACE" in printed.getvalue():  # JAX 0.10 prints a race and goes on
