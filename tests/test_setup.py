@@ -340,7 +340,10 @@ match os.environ["MKDOCS_DOES"]:
 
 def make_site(clone: Path, mkdocs: str) -> int:
     """Run `make site` with a stand-in for MkDocs that does as told; returns the exit code."""
-    script(clone / ".venv/bin/python", f'case "$1" in -c) echo 3.12.0;; tools/static_site.py) exec {sys.executable} $1;; esac')
+    script(
+        clone / ".venv/bin/python",
+        f'case "$1" in -c) echo 3.12.0;; tools/static_site.py) exec {sys.executable} $1;; esac',
+    )
     stubs = package(clone.with_name("stubs") / "mkdocs", __main__=MKDOCS_BUILDS)
     return run(clone, MAKE, "site", PYTHONPATH=stubs, MKDOCS_DOES=mkdocs)[0]
 
