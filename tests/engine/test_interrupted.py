@@ -17,7 +17,7 @@ import pytest
 
 from pallas_course.engine.errors import UsageError
 from pallas_course.engine.record import write_whole
-from tests.engine.tiny import PAGE, RECORD, Book, cell
+from tests.engine.tiny import LESSON, PAGE, RECORD, Book, cell
 
 ROOT = Path(__file__).parents[2]
 
@@ -133,3 +133,13 @@ def test_full_disk_is_told_and_the_next_build_goes_on(book: Book, monkeypatch: p
     built = book.build()
     assert (built.code, built.executed) == (0, [])
     assert "new" in book.read(PAGE)
+
+
+def test_cell_that_writes_into_the_project_is_refused(book: Book) -> None:
+    book.put(
+        "```python {.run #write}\n"
+        'import pathlib\n\nimport tiny.kern\n\npathlib.Path(tiny.kern.__file__).with_name("left.txt").touch()\n'
+        "```\n"
+    )
+    built = book.build()
+    assert built.err.startswith(f"{LESSON}:1: running the lesson used tiny/left.txt, which no import statement names")
