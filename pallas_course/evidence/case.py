@@ -39,6 +39,8 @@ class Case:
         self._wanted: list[np.ndarray] | None = None
         self._kernels: list[traced.Kernel] | None = None
         self.on_cpu = True  # whether a CPU would reach the kernels too
+        self.order: list[list[int]] = []  # grid points as the simulator visited them, up to an error too
+        self.stated = False  # whether a verdict already holds the kernels' static facts
 
     def _call(self, arrays: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         given = iter(arrays)

@@ -1,9 +1,11 @@
 """The rungs a machine without an accelerator can climb, each for one case; runs inside a worker process."""
 
+import contextlib
 import dataclasses
 from typing import Any
 
 import jax
+from jax._src import dispatch
 from jax.experimental.pallas import tpu as pltpu
 
 from pallas_course.evidence import chips, facts, gradient, mode, target, traced
@@ -29,7 +31,7 @@ def interpret(case: Case) -> Verdict:
         other, _ = Case({**case.spec, "static": static, "alternatives": ()}).run(True)
         found += compare(case, other, "blocks", f"with {static} differs from the first", got, case.tolerance)
     own = {"own_mode": True} if any(call.own or call.inside for call in reached) else {}
-    return failed("interpret", found, facts=facts.of_kernels(case.kernels()) | own)
+    return failed("interpret", found, facts=own)
 
 
 def lower(case: Case, chip: str) -> Verdict:
@@ -77,7 +79,20 @@ def compile_(case: Case, chip: str) -> Verdict:
 
 
 def climb(case: Case, rung: str, chip: str) -> Verdict:
-    """The verdict of one rung, where anything the code raises is a finding."""
+    """The verdict of one rung, where anything the code raises is a finding.
+
+    What grids and index maps say of the kernels is in the facts of the first rung that needs no compiler.
+    """
+    verdict = _climb(case, rung, chip)
+    if rung == "simulate" and case.order:
+        verdict = dataclasses.replace(verdict, facts={**verdict.facts, "order": case.order[:512]})
+    if rung == "compile" or case.stated or not case.kernels():
+        return verdict
+    case.stated = True
+    return dataclasses.replace(verdict, facts=facts.of_kernels(case.kernels()) | verdict.facts)
+
+
+def _climb(case: Case, rung: str, chip: str) -> Verdict:
     case.stage = "trace"
     try:
         if rung == "interpret":
@@ -86,7 +101,7 @@ def climb(case: Case, rung: str, chip: str) -> Verdict:
             return simulate(case)
         return lower(case, chip) if rung == "lower" else compile_(case, chip)
     except BaseException as error:  # noqa: BLE001  the code under audit may raise anything
-        pltpu.reset_tpu_interpret_mode_state()
+        _end_run()
         found = target.blame(error, case.stage, case.file)
         if case.spec.get("grad") and found.code == "trace" and case.kernels_without_gradient():
             found = dataclasses.replace(found, code="gradient")
@@ -97,6 +112,14 @@ def climb(case: Case, rung: str, chip: str) -> Verdict:
         if case.derived and _refused(error, case.file):
             return Verdict(rung, NOT_RUN, chip=shown, reason=f"the function refuses these shapes: {found.message}")
         return Verdict(rung, FAIL, chip=shown, reason=f"{found.code}: {found.message}", findings=(found,))
+
+
+def _end_run() -> None:
+    """End what is left of a run that raised, so that the next run does not raise its error again (seen on 0.10.2)."""
+    with contextlib.suppress(Exception):
+        jax.effects_barrier()
+    dispatch.runtime_tokens.clear()  # private: the barrier keeps a token that holds an error
+    pltpu.reset_tpu_interpret_mode_state()
 
 
 def _refused(error: BaseException, file: str) -> bool:

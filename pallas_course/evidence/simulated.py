@@ -28,10 +28,10 @@ def simulate(case: Case) -> Verdict:
         reason = f"{programs} programs, and more than {MOST_SIMULATED} take too long to simulate"
         return Verdict("simulate", NOT_RUN, reason=reason)
     raced = programs <= MOST_RACED
-    order: list[list[int]] = []
+    case.order = []
 
     def record(token: Any, point: Any, core: Any) -> Any:
-        order.append(list(map(int, point)))
+        case.order.append(list(map(int, point)))
         return np.int32(0)
 
     runs, found = ["uninitialised memory is NaN"], []
@@ -75,7 +75,7 @@ def simulate(case: Case) -> Verdict:
         found += compare(case, base, "rungs", "differs from interpret=True", case.interpreted, case.tolerance)
     if not raced:
         runs.append(f"left out: races, since {programs} programs are more than {MOST_RACED}")
-    return failed("simulate", found, runs=tuple(runs), facts={"order": order[:512]})
+    return failed("simulate", found, runs=tuple(runs))
 
 
 def _poisoned(case: Case, base: list[np.ndarray], zero: list[np.ndarray]) -> list[Finding]:

@@ -280,3 +280,30 @@ def test_a_compiler_that_refuses_is_a_verdict(kernel_file: Write, monkeypatch: p
     assert verdict.status == FAIL
     assert code(verdict) == "vmem"
     assert "64.00M" in verdict.reason
+
+
+def test_the_error_of_one_run_does_not_come_back_in_the_next(kernel_file: Write) -> None:
+    from jax._src import dispatch
+
+    class Failed:
+        def block_until_ready(self) -> None:
+            raise RuntimeError("Revisited block, in a run that ended long ago")
+
+    astray = kernel_file(ADD + "\ndef astray(x):\n    return kernel(x, index=lambda i, j: (i, j + 1))\n")
+    dispatch.runtime_tokens.set_output_runtime_token("a device of the failed run", Failed())
+    assert code(rungs.climb(case(astray, [[16, 256]], function="astray"), "simulate", "v5e")) == "out-of-bounds"
+    dispatch.runtime_tokens.block_until_ready()
+
+
+def test_whichever_rung_comes_first_states_grids_and_blocks_once(kernel_file: Write) -> None:
+    checked = case(kernel_file(ADD), [[20, 300]])
+    simulated, lowered = rungs.climb(checked, "simulate", "v5e"), rungs.climb(checked, "lower", "v5e")
+    assert simulated.facts["kernels"][0]["grid"] == [3, 3]
+    assert "kernels" not in lowered.facts
+
+
+def test_the_order_of_visits_is_kept_up_to_the_error(kernel_file: Write) -> None:
+    astray = kernel_file(ADD + "\ndef astray(x):\n    return kernel(x, index=lambda i, j: (i, j + 1))\n")
+    verdict = rungs.climb(case(astray, [[16, 256]], function="astray"), "simulate", "v5e")
+    assert code(verdict) == "out-of-bounds"
+    assert verdict.facts["order"] == [[0, 0], [0, 1]]
