@@ -187,7 +187,7 @@ def _catches(found: list[Fault]) -> str:
 
 def _fault(fault: Fault) -> list[str]:
     about = fault.about
-    lines = [f"## {_text(about['title'])}", "", f"{_sentence(about['cause'])}", ""]
+    lines = [f"## {_text(about['title'])} {{ #{fault.name} }}", "", f"{_sentence(about['cause'])}", ""]
     shapes = ", ".join(about["args"])
     lines += [f"Arguments: `{shapes}`. The kernel: `pallas_course/evidence/museum/{fault.name}.py`.", ""]
     lines += ["/// reveal | Which rungs catch it", "", "| Rung | Says | Why |", "| --- | --- | --- |"]

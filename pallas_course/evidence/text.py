@@ -1,76 +1,203 @@
 """An audit's report as text and as JSON."""
 
+import functools
+import textwrap
+from collections.abc import Iterable
 from typing import Any
 
+from pallas_course.evidence import museum
 from pallas_course.evidence.audit import GIVEN, Report, is_derived
+from pallas_course.evidence.causes import Entry, entries
 from pallas_course.evidence.findings import explanation
-from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, PROVES, RUNGS, Finding, Verdict
+from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, RUNGS, Finding, Verdict
+
+_STOPS = ("syntax", "import", "name", "exit", "inputs", "no-kernel", "trace", "hang", "abort")
+_COMPARED = ("shape", "blocks", "wrong-values", "rungs")  # findings that come after values were compared
+
+
+MUSEUM = (
+    "Museum cases are files of pallas_course/evidence/museum, with one fault each. The course's page "
+    '"What each rung catches" shows what every rung says of them.'
+)
+OWN_MODE = (
+    "The code sets an interpret mode of its own. Interpretation and simulation set it aside; on an accelerator it "
+    "would still hold."
+)
+WIDTH = 100  # of a line, but for the first and for those of the table
 
 
 def headline(report: Report) -> str:
     """One sentence: what was checked, what was found, what was not run."""
     function = report.request.target["function"]
     ran = [verdict for verdict in report.verdicts if verdict.status != NOT_RUN]
-    rungs = ", ".join(dict.fromkeys(v.name for v in ran)) or "nothing"
-    derived = sum(map(is_derived, report.cases))
-    cases = f"{len(report.cases) - derived} given and {derived} derived case{'' if derived == 1 else 's'}"
-    own = len(grouped(report, derived=False))
-    made_up = len(grouped(report, derived=True))
-    found = f"{own} finding{'' if own == 1 else 's'} on what was given" if own else "nothing found on what was given"
-    if derived:
-        found += f", {made_up or 'none'} on derived shapes"
-    left = ", ".join(dict.fromkeys(v.name for v in report.verdicts if v.status == NOT_RUN))
-    return f"{function}: checked {rungs} on {cases}: {found}; not run: {left or 'none'}."
+    found = entries(report)
+    left = f"; not run: {', '.join(missing)}" if (missing := _missing(report)) else ""
+    if not ran:
+        return f"{function} was not checked: no rung ran{left}."
+    given = [(v.case, v.name) for v in ran if not is_derived(v.case)]
+    if given and found and found[0].finding.code in _STOPS:
+        told = {(verdict.case, verdict.name) for _, verdict in found[0].seen}
+        if told.issuperset(given):
+            said = f"{found[0].finding.code}: {found[0].finding.message}".rstrip(".")
+            return f"{function} could not be checked: {said}{left}."
+    derived = len({v.case for v in ran if is_derived(v.case)})
+    places = [report.cases[GIVEN]] if given else []
+    places += [f"other values of {name}" for name, values in report.request.variants.items() if len(values) > 1]
+    places += ["the gradient"] * report.request.grad
+    places += [f"{derived} derived shape{'s' * (derived > 1)}"] * bool(derived)
+    rungs = listed(dict.fromkeys(v.name for v in sorted(ran, key=lambda v: RUNGS.index(v.rung))))
+    alone = sum(entry.derived for entry in found)
+    own = len(found) - alone
+    said = f"{counted(own)} on what was given, {counted(alone, 'none')} on derived shapes alone"
+    said = said if derived and found else counted(own)
+    return f"{function} was checked on {listed(places)} by {rungs}, {_against(report)}: {said}{left}."
 
 
-def grouped(report: Report, *, derived: bool) -> list[tuple[Finding, list[Verdict]]]:
-    """Each finding once, with the verdicts that hold it, in the order they were found."""
-    groups: dict[Finding, list[Verdict]] = {}
+def listed(words: Iterable[str]) -> str:
+    """``a, b and c``."""
+    *most, last = list(words) or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def counted(number: int, none: str = "nothing") -> str:
+    """``3 findings``, or ``nothing found``."""
+    return f"{number} finding{'s' * (number > 1)}" if number else f"{none} found" if none == "nothing" else none
+
+
+def _against(report: Report) -> str:
+    valued = [v for v in report.verdicts if v.rung in ("interpret", "simulate") and v.status != NOT_RUN]
+    if not valued:
+        return "which compute no values"
+    if report.request.oracle is None:
+        return "its values against nothing, since no oracle was given"
+    if any(map(_compared, valued)):
+        return f"its values against {report.request.oracle['function']}"
+    return "its values against nothing, since no run came to its end"
+
+
+def _compared(verdict: Verdict) -> bool:
+    """Whether a verdict of a run with an oracle says something of the values."""
+    return verdict.status == PASS or (
+        verdict.status == FAIL and all(finding.code in _COMPARED for finding in verdict.findings)
+    )
+
+
+def _missing(report: Report) -> list[str]:
+    """The rungs that did not run, with the cases where they ran on others; and what a rung that ran left out."""
+    names: dict[str, list[str]] = {}
     for verdict in report.verdicts:
-        if is_derived(verdict.case) == derived and verdict.status == FAIL:
-            for finding in verdict.findings:
-                groups.setdefault(finding, []).append(verdict)
-    return list(groups.items())
+        if verdict.status == NOT_RUN:
+            names.setdefault(verdict.name, []).append(verdict.case)
+    ran = {verdict.name for verdict in report.verdicts if verdict.status != NOT_RUN}
+    found = [f"{name} ({', '.join(cases)})" if name in ran else name for name, cases in names.items()]
+    races = any(run.startswith("left out: races") for verdict in report.verdicts for run in verdict.runs)
+    return found + ["the search for races"] * races
 
 
 def text(report: Report) -> str:
-    """The whole report: headline, a line per case, findings, what was not run, versions."""
-    lines = [headline(report), ""]
-    if any(verdict.facts.get("own_mode") for verdict in report.verdicts):
-        lines += [
-            "The code sets an interpret mode of its own. The audit replaced it; on an accelerator it still holds.",
-            "",
-        ]
-    columns = list(dict.fromkeys(v.name for v in report.verdicts))
-    columns.sort(key=lambda name: RUNGS.index(name.split()[0]))
-    columns = [name for name in columns if any(v.name == name and v.status != NOT_RUN for v in report.verdicts)]
-    width = max(map(len, report.cases))
-    for case, title in report.cases.items():
-        statuses = {v.name: v.status for v in report.verdicts if v.case == case}
-        cells = [f"{name}: {statuses[name]}" for name in columns if name in statuses]
-        lines += [f"{case:{width}}  {title}", f"{'':{width}}  {' · '.join(cells)}"]
-    for derived, heading in ((False, "Found on what was given"), (True, "Found on shapes the audit derived")):
-        if groups := grouped(report, derived=derived):
-            lines += ["", f"{heading}:"]
-            for finding, verdicts in groups:
-                lines += _entry(finding, verdicts)
-    if stated := static(report):
-        lines += ["", "Static facts of what was given:", *(f"  {line}" for line in stated)]
-    lines += ["", "Not run:"]
-    lines += [f"  {name}: {reason}" for name, reason in not_run(report)]
-    lines += ["", "What a pass says:"]
-    lines += [
-        f"  {rung}: {PROVES[rung]}"
-        for rung in RUNGS
-        if any(v.rung == rung and v.status == PASS for v in report.verdicts)
+    """The whole report: headline, a row per case, what was found, what was not run, what a pass says, versions."""
+    parts = [headline(report)]
+    if own_mode(report):
+        parts.append(_wrapped(OWN_MODE, "", 0))
+    parts.append("\n".join(_table(report)))
+    found = entries(report)
+    for derived, heading in ((False, "Found on what was given"), (True, "Found on derived shapes alone")):
+        parts += _section(heading, (_entry(entry, report) for entry in found if entry.derived == derived))
+    if any(explanation(entry.finding).museum for entry in found):
+        parts.append(_wrapped(MUSEUM, "", 0))
+    parts += _section("Static facts of what was given", ([_wrapped(line)] for line in static(report)))
+    parts += _section("Not run", ([_wrapped(f"{what}: {reason}")] for what, reason in not_run(report)))
+    parts += _section("What a pass says", ([_wrapped(f"{name}: {what}")] for name, what in says(report)))
+    made = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    parts.append(f"{ended(report)}\nMade with {made}, {report.date}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def own_mode(report: Report) -> bool:
+    """Whether the audited code asks for an interpret mode itself."""
+    return any(verdict.facts.get("own_mode") for verdict in report.verdicts)
+
+
+def _section(heading: str, items: Iterable[list[str]]) -> list[str]:
+    lines = [line for item in items for line in item]
+    return ["\n".join([f"{heading}:", *lines])] if lines else []
+
+
+def _wrapped(words: str, indent: str = "  ", hanging: int = 4) -> str:
+    return textwrap.fill(
+        words,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def columns(report: Report) -> list[str]:
+    """The rungs that ran on some case, lowest first."""
+    ran = [verdict for verdict in report.verdicts if verdict.status != NOT_RUN]
+    return list(dict.fromkeys(v.name for v in sorted(ran, key=lambda v: RUNGS.index(v.rung))))
+
+
+def _table(report: Report) -> list[str]:
+    names = columns(report)
+    statuses = {(v.case, v.name): v.status for v in report.verdicts}
+    rows = [["case", *names, "arguments"]]
+    rows += [
+        [case, *(statuses.get((case, name), "-") for name in names), title] for case, title in report.cases.items()
     ]
-    lines += [
-        "",
-        "Made with "
-        + ", ".join(f"{name} {version}" for name, version in report.versions.items())
-        + f", {report.date}.",
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _entry(entry: Entry, report: Report) -> list[str]:
+    finding = entry.finding
+    told = explanation(finding)
+    lines = [("seen by", on_cases(entry.own, report)), ("where", finding.where)]
+    lines += [("also", f"{on_cases(verdicts, report)}: {message}") for message, verdicts in entry.also]
+    lines += [("means", told.means), ("do", told.do), ("explained", "; ".join(explained_by(finding)))]
+    return [
+        _wrapped(f"{finding.code}: {finding.message}"),
+        *(_wrapped(words, f"    {name:10} ", 15) for name, words in lines if words),
     ]
-    return "\n".join(lines) + "\n"
+
+
+def on_cases(verdicts: Iterable[Verdict], report: Report) -> str:
+    """``interpret, simulate (given); lower tpu (derived ragged)``: rungs of one list of cases together."""
+    cases: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict.case not in cases.setdefault(verdict.name, []):
+            cases[verdict.name].append(verdict.case)
+    groups: dict[frozenset[str], list[str]] = {}
+    for name, seen in cases.items():
+        groups.setdefault(frozenset(seen), []).append(name)
+    return "; ".join(f"{', '.join(names)} ({_cases(seen, report)})" for seen, names in groups.items())
+
+
+def _cases(seen: Iterable[str], report: Report) -> str:
+    named = [case for case in report.cases if case in set(seen)]
+    return "every case" if len(named) == len(report.cases) > 1 else ", ".join(named)
+
+
+@functools.cache
+def _titles() -> dict[str, str]:
+    return {case.name: case.about["title"] for case in museum.cases()}
+
+
+def explained_by(finding: Finding) -> list[str]:
+    """The lesson and the museum cases that explain a finding, each in words."""
+    told = explanation(finding)
+    shown = [f"museum case {name} ({_titles()[name]})" for name in told.museum]
+    return shown + [f"lesson {told.lesson}"] * bool(told.lesson)
+
+
+def size(number: int) -> str:
+    """``512 bytes``, ``12 KiB``, ``1.5 MiB``."""
+    if number < 1024:
+        return f"{number} byte{'s' * (number != 1)}"
+    unit, name = (1 << 20, "MiB") if number >= 1 << 20 else (1 << 10, "KiB")
+    return f"{number / unit:,.4g} {name}"
 
 
 def static(report: Report) -> list[str]:
@@ -80,79 +207,133 @@ def static(report: Report) -> list[str]:
         if verdict.case != GIVEN:
             continue
         for kernel in verdict.facts.get("kernels", ()):
-            parts = [f"grid {kernel['grid']}"]
-            if "bytes_moved" in kernel:
-                ratio = kernel["bytes_moved"] / max(1, kernel["least_bytes"])
-                parts.append(f"moves {kernel['bytes_moved']:,} bytes, {ratio:.3g} times the least")
-            if "vmem_bytes" in kernel:
-                parts.append(f"windows and scratch take {kernel['vmem_bytes']:,} bytes of VMEM")
-            lines.append(f"{kernel['name']} ({kernel['where']}): {'; '.join(parts)}")
+            line = f"{kernel['name']} ({kernel['where']}): {'; '.join(_kernel(kernel))}"
+            if line not in lines:
+                lines.append(line)
         sizes = {name: verdict.facts[name] for name in verdict.facts if name.endswith("_bytes")}
         if sizes:
-            listed = ", ".join(f"{name.removesuffix('_bytes')} {size:,}" for name, size in sizes.items())
-            lines.append(f"{verdict.name}, bytes: {listed}")
+            told = ", ".join(f"{name.removesuffix('_bytes')} {size(number)}" for name, number in sizes.items())
+            lines.append(f"{verdict.name}: {told}")
     return lines
 
 
-def _entry(finding: Finding, verdicts: list[Verdict]) -> list[str]:
-    told = explanation(finding)
-    seen: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        seen.setdefault(verdict.case, []).append(verdict.name)
-    rungs = "; ".join(f"{case}: {', '.join(names)}" for case, names in seen.items())
-    lines = [f"  {finding.code}: {finding.message}", f"    seen by    {rungs}"]
-    if finding.where:
-        lines.append(f"    where      {finding.where}")
-    lines += [f"    means      {told.means}", f"    do         {told.do}"]
-    if shown := explained_by(finding):
-        lines.append(f"    explained  {shown}")
-    return lines
-
-
-def explained_by(finding: Finding) -> str:
-    """The lesson and the museum case that explain a finding."""
-    told = explanation(finding)
-    return ", ".join([f"lesson {told.lesson}"] * bool(told.lesson) + [f"museum case {told.museum}"] * bool(told.museum))
+def _kernel(kernel: dict[str, Any]) -> list[str]:
+    grid = kernel["grid"]
+    shape = f"({', '.join(map(str, grid))}{',' * (len(grid) == 1)})" if isinstance(grid, list) else grid
+    parts = ["no grid: one program" if grid == [] else f"grid {shape}"]
+    if "bytes_moved" in kernel:
+        moved, least = kernel["bytes_moved"], kernel["least_bytes"]
+        if moved < least:
+            parts.append(f"moves {size(moved)} of {size(least)}: some elements are never copied")
+        else:
+            times = f"{moved / max(1, least):.3g} times the least possible, {size(least)}"
+            parts.append(f"moves {size(moved)}, {times if moved > least else 'the least possible'}")
+    if kernel.get("vmem_bytes"):
+        parts.append(f"blocks with their second buffers, and scratch, take {size(kernel['vmem_bytes'])} of VMEM")
+    return parts
 
 
 def not_run(report: Report) -> list[tuple[str, str]]:
-    """Each rung that did not run and why, cases of one reason together; and what a rung that ran left out."""
-    reasons: dict[tuple[str, str], list[str]] = {}
+    """What did not run and why, those of one reason together; and what a rung that ran left out."""
+    reasons: dict[str, list[Verdict]] = {}
     for verdict in report.verdicts:
-        if verdict.status == NOT_RUN:
-            reasons.setdefault((verdict.name, verdict.reason), []).append(verdict.case)
-        for run in verdict.runs:
-            if run.startswith("left out"):
-                reasons.setdefault((verdict.name, run), []).append(verdict.case)
-    return [(f"{name} ({'; '.join(cases)})", reason) for (name, reason), cases in reasons.items()]
+        told = [verdict.reason] * (verdict.status == NOT_RUN)
+        for reason in told + [run for run in verdict.runs if run.startswith("left out")]:
+            reasons.setdefault(reason, []).append(verdict)
+    return [(on_cases(verdicts, report), reason) for reason, verdicts in reasons.items()]
+
+
+def says(report: Report) -> list[tuple[str, str]]:
+    """For each rung that passed: on which cases, and what follows from that; no more than was compared."""
+    found = []
+    for rung in RUNGS:
+        passed = [verdict for verdict in report.verdicts if verdict.rung == rung and verdict.status == PASS]
+        if passed:
+            what = {"interpret": _interpreted, "simulate": _simulated}.get(rung, _accepted)(report, passed)
+            found.append((on_cases(passed, report), what))
+    return found
+
+
+def _interpreted(report: Report, passed: list[Verdict]) -> str:
+    plain = [verdict for verdict in passed if not verdict.case.endswith("gradient")]
+    said = []
+    if plain and report.request.oracle:
+        said.append(f"each value agrees with {report.request.oracle['function']}'s, within the tolerance, on a CPU")
+    elif plain:
+        said.append("the call runs to its end on a CPU; its values were compared with nothing")
+    if any(verdict.case == GIVEN for verdict in plain):
+        names = [name for name, values in report.request.variants.items() if len(values) > 1]
+        said += [f"they are the same for each value of {listed(names)}"] * bool(names)
+    if len(plain) < len(passed):
+        said.append("each gradient is the slope between two points")
+    return "; ".join(said)
+
+
+def _simulated(report: Report, passed: list[Verdict]) -> str:
+    runs = {run for verdict in passed for run in verdict.runs}
+    raced = not any(run.startswith("left out: races") for run in runs)
+    said = ["no block outside its array, no output block visited again, no element from memory nobody set"]
+    said[0] += ", no race" * raced
+    interpreted = {
+        verdict.case for verdict in report.verdicts if verdict.rung == "interpret" and verdict.status == PASS
+    }
+    if report.request.oracle:
+        said.append(f"values as {report.request.oracle['function']}'s")
+    elif all(verdict.case in interpreted for verdict in passed):
+        said.append("values as interpret=True's")
+    tried = ["early and late copies"] * any(run.startswith("copies") for run in runs)
+    tried += ["three orders of the parallel axes"] * any(run.startswith("parallel") for run in runs)
+    tried += ["two cores"] * ("two cores" in runs)
+    return "; ".join(said + [f"the same with {listed(tried)}"] * bool(tried))
+
+
+def _accepted(report: Report, passed: list[Verdict]) -> str:
+    if passed[0].rung == "lower":
+        return "JAX translates the kernel for the accelerator; nothing about values"
+    return "the chip's own compiler accepts the kernel; nothing about values or time"
+
+
+def ended(report: Report) -> str:
+    """The exit status and what it follows from."""
+    unavailable = listed(dict.fromkeys(v.name for v in report.unavailable)) if report.unavailable else ""
+    why = {
+        0: "every rung asked for passed on what was given",
+        1: "there are findings" + (" (--strict counts derived shapes)" if report.request.strict else ""),
+        3: f"asked for and not run: {unavailable}",
+    }
+    return f"Exit status {report.exit}: {why[report.exit]}."
 
 
 def as_json(report: Report) -> dict[str, Any]:
     """The report as data; ``format`` rises when a field changes its meaning."""
-    findings = [
-        {
-            "code": finding.code,
-            "message": finding.message,
-            "where": finding.where,
-            "region": finding.region,
-            "output": finding.output,
-            "derived": derived,
-            "seen": [{"case": v.case, "rung": v.rung, "chip": v.chip} for v in verdicts],
-            "means": explanation(finding).means,
-            "do": explanation(finding).do,
-            "explained": explained_by(finding),
-        }
-        for derived in (False, True)
-        for finding, verdicts in grouped(report, derived=derived)
-    ]
     return {
         "format": 1,
         "headline": headline(report),
         "exit": report.exit,
         "cases": report.cases,
-        "findings": findings,
+        "findings": [_as_json(entry) for entry in entries(report)],
         "not_run": [{"what": what, "reason": reason} for what, reason in not_run(report)],
         "verdicts": [verdict.as_json() for verdict in report.verdicts],
         "versions": report.versions,
         "date": report.date,
+    }
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    finding, told = entry.finding, explanation(entry.finding)
+    return {
+        "code": finding.code,
+        "message": finding.message,
+        "where": finding.where,
+        "output": finding.output,
+        "region": finding.region,
+        "derived": entry.derived,
+        "seen": [
+            {"case": v.case, "rung": v.rung, "chip": v.chip, "code": other.code, "message": other.message}
+            for other, v in entry.seen
+        ],
+        "means": told.means,
+        "do": told.do,
+        "lesson": told.lesson,
+        "museum": list(told.museum),
     }

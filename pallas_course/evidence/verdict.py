@@ -8,15 +8,6 @@ from typing import Any
 RUNGS = ("interpret", "simulate", "lower", "compile", "execute", "time")
 PASS, FAIL, NOT_RUN = "pass", "fail", "not run"
 
-PROVES = {
-    "interpret": "the arithmetic, on whole arrays of a CPU",
-    "simulate": "what is read and written when: bounds, revisits, races, memory nobody initialised",
-    "lower": "that the accelerator's lowering rules accept the program; nothing about values",
-    "compile": "that the named chip's compiler accepts the program; nothing about values or time",
-    "execute": "values on a named chip",
-    "time": "speed on a named chip, against a baseline",
-}
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -27,6 +18,7 @@ class Finding:
     where: str = ""
     region: tuple[tuple[int, int], ...] | None = None  # (first, past the last) per axis of an output
     output: int = 0
+    shape: tuple[int, ...] | None = None  # of that output, where a region or a count is told of it
 
 
 @dataclass(frozen=True)
@@ -62,11 +54,14 @@ class Verdict:
 
 def from_json(data: dict[str, Any]) -> Verdict:
     """The verdict that ``as_json`` wrote."""
-    findings = tuple(
-        Finding(**{**item, "region": tuple(map(tuple, item["region"])) if item.get("region") else None})
-        for item in data.get("findings", ())
-    )
+    findings = tuple(map(_finding, data.get("findings", ())))
     return Verdict(**{**data, "runs": tuple(data.get("runs", ())), "findings": findings})
+
+
+def _finding(item: dict[str, Any]) -> Finding:
+    region, shape = item.get("region"), item.get("shape")
+    pairs = None if region is None else tuple(map(tuple, region))
+    return Finding(**{**item, "region": pairs, "shape": None if shape is None else tuple(shape)})
 
 
 def failed(rung: str, findings: list[Finding], **rest: Any) -> Verdict:

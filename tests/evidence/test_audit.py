@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pallas_course import cli
-from pallas_course.evidence import audit, chips, page, text
+from pallas_course.evidence import audit, chips
 from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, Finding, Verdict
 
 Write = Callable[[str], Path]
@@ -60,29 +59,6 @@ def test_the_exit_status_follows_what_was_asked_for(
     assert report(*verdicts, **asked).exit == status
 
 
-def test_the_first_line_says_what_was_checked_found_and_not_run() -> None:
-    first = text.headline(
-        report(FINE, Verdict("lower", FAIL, case="given", chip="tpu", findings=BAD), Verdict("time", NOT_RUN))
-    )
-    assert first == (
-        "kernel: checked interpret, lower tpu on 1 given and 1 derived case: 1 finding on what was given, "
-        "none on derived shapes; not run: time."
-    )
-
-
-def test_no_report_says_that_a_kernel_is_correct() -> None:
-    said = text.text(report(FINE)) + page.page(report(FINE))
-    assert "correct" not in said.lower()
-
-
-def test_a_finding_seen_on_several_rungs_is_told_once() -> None:
-    both = [Verdict(rung, FAIL, case="given", findings=BAD) for rung in ("interpret", "simulate")]
-    said = text.text(report(*both))
-    assert said.count("is not written in 3 of 9") == 1
-    assert "seen by    given: interpret, simulate" in said
-    assert "museum case floor_grid" in said
-
-
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any], str]:
     folder = tmp_path_factory.mktemp("audited")
@@ -102,67 +78,22 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, An
 def test_an_audit_finds_a_fault_on_the_given_shape_and_on_derived_ones(audited: Any) -> None:
     status, data, _ = audited
     assert status == data["exit"] == 1
-    given = {finding["code"] for finding in data["findings"] if not finding["derived"]}
-    assert given == {"wrong-values", "unwritten"}
-    unwritten = next(f for f in data["findings"] if f["code"] == "unwritten" and not f["derived"])
+    (unwritten,) = data["findings"]
+    assert (unwritten["code"], unwritten["derived"]) == ("unwritten", False)
     assert unwritten["where"].startswith("output 0, elements [0:20, 0:300]; block (0, 2), which no program owns")
-    assert unwritten["seen"] == [{"case": "given", "rung": "simulate", "chip": ""}]
+    assert {(seen["case"], seen["rung"]) for seen in unwritten["seen"]} == {
+        (case, rung) for case in ("given", "derived ragged") for rung in ("interpret", "simulate")
+    }
     passed = {v["case"] for v in data["verdicts"] if v["rung"] == "simulate" and v["status"] == "pass"}
     assert passed == {"derived singleton", "derived aligned"}
     assert not any(str(Path(audit.__file__).parents[2]) in json.dumps(entry) for entry in data["verdicts"])
 
 
-def test_static_facts_are_told_and_no_time_is() -> None:
-    kernel = {
-        "name": "body",
-        "where": "k.py:3",
-        "grid": [2],
-        "bytes_moved": 3000,
-        "least_bytes": 2000,
-        "vmem_bytes": 4096,
-    }
-    facts = Verdict("interpret", PASS, case="given", facts={"kernels": [kernel]})
-    compiled = Verdict("compile", PASS, case="given", chip="v5e", facts={"argument_bytes": 1024, "program_bytes": 5})
-    said = text.text(report(facts, compiled))
-    assert (
-        "body (k.py:3): grid [2]; moves 3,000 bytes, 1.5 times the least; windows and scratch take 4,096 bytes" in said
-    )
-    assert "compile v5e, bytes: argument 1,024, program 5" in said
-
-
 def test_what_could_not_run_is_listed_with_its_reason(audited: Any) -> None:
     listed = {entry["what"]: entry["reason"] for entry in audited[1]["not_run"]}
-    assert "execute (given)" in listed
+    assert any("execute" in what for what in listed)
     if chips.missing("v5e") is not None:
         assert any("pip install" in reason for reason in listed.values())
-
-
-def test_the_page_stands_alone_and_draws_what_was_found(audited: Any) -> None:
-    html = audited[2]
-
-    class Tags(HTMLParser):
-        seen: list[str] = []  # noqa: RUF012  one parser, one list
-        links: list[str] = []  # noqa: RUF012
-
-        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-            self.seen.append(tag)
-            self.links += [value or "" for name, value in attributes if name in ("src", "href")]
-
-    tags = Tags()
-    tags.feed(html)
-    assert tags.seen.count("svg") == 3
-    assert tags.links == []
-    assert "script" not in tags.seen
-    for title in ("Owner map", "Visit order", "Wrong region"):
-        assert f"<title>{title}</title>" in html
-
-
-def test_nothing_from_the_audited_code_becomes_html() -> None:
-    bad = (Finding("trace", "<script>alert(1)</script>", "<b>"),)
-    html = page.page(report(Verdict("interpret", FAIL, case="given", reason='"<i>', findings=bad)))
-    assert "<script>" not in html
-    assert "<b>" not in html
-    assert "<i>" not in html
 
 
 @pytest.mark.parametrize(
