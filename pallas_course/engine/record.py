@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pallas_course import records
 from pallas_course.engine import source
 from pallas_course.engine.errors import LessonError, UsageError
 from pallas_course.engine.execute import Output, Run
@@ -205,27 +204,12 @@ def same_text(one: Iterable[str], other: Iterable[str]) -> bool:
 
 def write_whole(path: Path, text: str) -> bool:
     """Write `text` to `path` unless it is there already; whole or not at all. True when the file changed."""
-    data = text.encode("utf-8")
     try:
-        if path.is_file() and path.read_bytes() == data:
-            return False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        return records.replace(path, text)
     except OSError as error:
         raise UsageError(
             f"{path.name}: cannot write it: {error.strerror}", "make room or make the folder writable, then run again."
         ) from error
-    return True
 
 
 def _texts(value: Any) -> tuple[str, ...]:
