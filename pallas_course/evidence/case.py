@@ -38,6 +38,7 @@ class Case:
         self.interpreted: list[np.ndarray] | None = None
         self._wanted: list[np.ndarray] | None = None
         self._kernels: list[traced.Kernel] | None = None
+        self.compiled: Any = None  # the program that a compiler accepted last
         self.on_cpu = True  # whether a CPU would reach the kernels too
         self.order: list[list[int]] = []  # grid points as the simulator visited them, up to an error too
         self.stated = False  # whether a verdict already holds the kernels' static facts
@@ -73,7 +74,7 @@ class Case:
     def trace(self, platform: str, sharding: Any = None) -> tuple[Any, list[traced.Kernel]]:
         """The traced program and its kernels on ``platform``; call it under a chip and a mode."""
         program = jax.jit(self.function).trace(*self.shapes(sharding))
-        return program, traced.kernels(program.jaxpr, platform)
+        return program, traced.kernels(program.jaxpr, platform, self.arrays)
 
     def kernels(self) -> list[traced.Kernel]:
         """The kernels as a TPU would run them; empty where the function cannot be traced as a whole."""

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from pallas_course.evidence import traced
 from pallas_course.evidence.traced import Kernel, Window, visits
 
 # Up to here the block of each program is kept, for a figure.
@@ -22,19 +23,44 @@ def itemsize(dtype: str) -> int:
         return 0
 
 
-def moved(kernel: Kernel, window: Window) -> int | None:
+def unknown(kernel: Kernel) -> str:
+    """Why the bytes a kernel moves are not known before it runs; "" where they are."""
+    if not kernel.windows:
+        return "the kernel copies by itself"
+    if (kernel.programs or 0) > MOST_PROGRAMS:
+        return f"its {kernel.programs:,} programs are too many to walk"
+    if reason := next(filter(None, (traced.unknown(kernel, window) for window in kernel.windows)), ""):
+        return reason
+    outside = next((w.name for w in kernel.windows if _outside(visits(kernel, w), w)), None)
+    return f"a block of {outside} lies outside its array" if outside else ""
+
+
+def moved(kernel: Kernel, window: Window) -> int:
     """Bytes the pipeline copies for one window: one block each time the block differs from the program's before.
 
-    Blocks are clipped to the array. None where the blocks are decided at run time or lie where no pipeline copies.
+    Blocks are clipped to the array. One core is taken to run the whole grid. Only where nothing is ``unknown``.
     """
-    if (kernel.programs or 0) > MOST_PROGRAMS or (starts := visits(kernel, window)) is None:
-        return None
-    if not len(starts):
-        return 0
-    new = np.concatenate([[True], np.any(starts[1:] != starts[:-1], axis=1)])
-    low = np.clip(starts[new], 0, window.shape)
-    high = np.clip(starts[new] + np.array(window.block, np.int64), 0, window.shape)
+    starts = visits(kernel, window)
+    assert starts is not None
+    new = np.concatenate([[True], np.any(starts[1:] != starts[:-1], axis=1)])[: len(starts)]
+    return _bytes(starts[new], window)
+
+
+def least(kernel: Kernel, window: Window) -> int:
+    """Bytes of every block that some program gets, each once, and no more than the array's. As ``moved``."""
+    starts = visits(kernel, window)
+    assert starts is not None
+    return min(_bytes(np.unique(starts, axis=0), window), math.prod(window.shape) * itemsize(window.dtype))
+
+
+def _bytes(starts: np.ndarray, window: Window) -> int:
+    low = np.clip(starts, 0, window.shape)
+    high = np.clip(starts + np.array(window.block, np.int64), 0, window.shape)
     return int(np.prod(high - low, axis=1).sum()) * itemsize(window.dtype)
+
+
+def _outside(starts: np.ndarray | None, window: Window) -> bool:
+    return starts is not None and bool(np.any((starts >= window.shape) | (starts + np.array(window.block) <= 0)))
 
 
 def tiled(shape: tuple[int, ...], dtype: str) -> int:
@@ -60,10 +86,11 @@ def of_kernels(kernels: list[Kernel]) -> dict[str, Any]:
     for kernel in kernels:
         record: dict[str, Any] = {"name": kernel.name, "where": kernel.where, "kind": kernel.kind}
         record["grid"] = list(kernel.grid) if kernel.grid is not None else "decided at run time"
-        parts = [moved(kernel, window) for window in kernel.windows]
-        if parts and None not in parts:
-            record["bytes_moved"] = sum(part for part in parts if part is not None)
-            record["least_bytes"] = sum(math.prod(w.shape) * itemsize(w.dtype) for w in kernel.windows)
+        if reason := unknown(kernel):
+            record["bytes_unknown"] = reason
+        else:
+            record["bytes_moved"] = sum(moved(kernel, window) for window in kernel.windows)
+            record["least_bytes"] = sum(least(kernel, window) for window in kernel.windows)
         if kernel.kind == "pallas_call":
             record["vmem_bytes"] = vmem(kernel)
         record["windows"] = [_window(kernel, window) for window in kernel.windows]

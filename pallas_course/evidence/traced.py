@@ -1,14 +1,17 @@
 """The kernels of a traced program: their grids, windows, scratch and what they are called in a compiled module."""
 
+import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import numpy as np
 
+from pallas_course.evidence import scalars
+from pallas_course.evidence.scalars import Scope
 from pallas_course.kernels import versions
 
 
@@ -22,6 +25,7 @@ class Window:
     dtype: str
     block: tuple[int, ...]  # a squeezed dimension counts as 1
     offsets: tuple[bool, ...]  # where the index map gives elements instead of blocks
+    sized: bool  # whether the index map gives the sizes of blocks, too
     memory: str
     buffers: int
     mapping: Any = field(repr=False, compare=False)
@@ -45,8 +49,10 @@ class Kernel:
     scratch: tuple[tuple[str, tuple[int, ...], str], ...]  # memory, shape, dtype
     aliases: tuple[tuple[int, int], ...]
     prefetched: int
+    operands: Callable[[], scalars.Values] = field(repr=False, compare=False)  # what is prefetched; None: not known
     semantics: tuple[str, ...]
     copies: bool  # starts copies of its own
+    vmem_limit: int | None  # bytes it may use, where it says so
     identity: str = field(repr=False)  # equal for calls that a compiler may merge
 
     @property
@@ -60,31 +66,35 @@ class Kernel:
         return "parallel" in self.semantics
 
 
-def kernels(jaxpr: Any, platform: str) -> list[Kernel]:
-    """The Pallas calls of a (closed) jaxpr in order, nested ones too; of branches by platform, the platform's own."""
-    return [_kernel(equation) for equation in _calls(getattr(jaxpr, "jaxpr", jaxpr), platform)]
+def kernels(jaxpr: Any, platform: str, arrays: list[np.ndarray] | None = None) -> list[Kernel]:
+    """The Pallas calls of a (closed) jaxpr in order, nested ones too; of branches by platform, the platform's own.
+
+    ``arrays`` are its arguments: grids and index maps that depend on values are known from them.
+    """
+    scope = scalars.whole(jaxpr, arrays)
+    return [_kernel(equation, around) for equation, around in _calls(scope, platform)]
 
 
-def _calls(jaxpr: Any, platform: str) -> Iterator[Any]:
-    for equation in jaxpr.eqns:
-        if equation.primitive.name in ("pallas_call", "mpmd_map", "core_map"):
-            yield equation
+def _calls(scope: Scope, platform: str) -> Iterator[tuple[Any, Scope]]:
+    for equation in scope.jaxpr.eqns:
+        if equation.primitive.name in scalars.KERNELS:
+            yield equation, scope
             continue
-        for name, value in equation.params.items():
-            if name == "branches" and (chosen := equation.params.get("branches_platforms")):
-                value = _branches(value, chosen, platform)
-            for inner in value if isinstance(value, (tuple, list)) else (value,):
-                inner = getattr(inner, "jaxpr", inner)
-                if hasattr(inner, "eqns"):
-                    yield from _calls(inner, platform)
+        chosen = equation.params.get("branches_platforms")
+        left_out = [] if chosen is None else _others(equation.params["branches"], chosen, platform)
+        for _, jaxpr in scalars.inner(equation):
+            if not any(jaxpr is other for other in left_out):
+                yield from _calls(scope.inside(equation, jaxpr), platform)
 
 
-def _branches(branches: Any, platforms: Any, platform: str) -> list[Any]:
-    named = [branch for branch, names in zip(branches, platforms, strict=True) if names and platform in names]
-    return named or [branch for branch, names in zip(branches, platforms, strict=True) if not names]
+def _others(branches: Any, platforms: Any, platform: str) -> list[Any]:
+    """The branches that a platform leaves out: all but its own, or all but the one that is no platform's."""
+    pairs = list(zip(branches, platforms, strict=True))
+    named = any(names and platform in names for _, names in pairs)
+    return [branch for branch, names in pairs if (platform not in (names or ()) if named else names)]
 
 
-def _kernel(equation: Any) -> Kernel:
+def _kernel(equation: Any, scope: Scope) -> Kernel:
     from jax._src import source_info_util
 
     params = equation.params
@@ -94,16 +104,18 @@ def _kernel(equation: Any) -> Kernel:
     semantics = tuple(str(getattr(s, "value", s)).lower() for s in getattr(compiler, "dimension_semantics", None) or ())
     if "grid_mapping" in params:
         mapping = params["grid_mapping"]
-        kind, grid, scratch = "pallas_call", _grid(mapping.grid), tuple(_memory(aval) for aval in mapping.scratch_avals)
+        kind, scratch = "pallas_call", tuple(_memory(aval) for aval in mapping.scratch_avals)
+        dynamic, prefetched = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
+        grid = _grid(mapping.grid, scope.values(equation.invars[:dynamic]))
+        operands = equation.invars[dynamic : dynamic + prefetched]
         windows = tuple(
             _window(block, "input" if place < mapping.num_inputs else "output")
             for place, block in enumerate(mapping.block_mappings)
         )
-        prefetched = mapping.num_index_operands
     else:
         mesh = params.get("mesh") or params["meshes"][0]
-        kind, grid, scratch, prefetched = "kernel", _grid(tuple(mesh.shape.values())), (), 0
-        windows = ()
+        kind, grid, scratch, prefetched = "kernel", tuple(mesh.shape.values()), (), 0
+        operands, windows = [], ()
     aliases = params.get("input_output_aliases") or ()
     name = params.get("name") or getattr(getattr(bodies[0], "debug_info", None), "func_name", None) or "kernel"
     return Kernel(
@@ -115,14 +127,19 @@ def _kernel(equation: Any) -> Kernel:
         scratch=scratch,
         aliases=tuple(sorted(dict(aliases).items())),
         prefetched=prefetched,
+        operands=functools.cache(lambda: scope.values(operands)),
         semantics=semantics,
         copies=any("dma_start" in str(body) for body in bodies),
+        vmem_limit=getattr(compiler, "vmem_limit_bytes", None),
         identity=f"{params.get('grid_mapping')}{bodies}{params.get('out_avals')}",
     )
 
 
-def _grid(grid: tuple[Any, ...]) -> tuple[int, ...] | None:
-    return tuple(grid) if all(isinstance(size, int) for size in grid) else None
+def _grid(grid: tuple[Any, ...], dynamic: scalars.Values) -> tuple[int, ...] | None:
+    """The grid with its dynamic sizes, which are an array each, in place; None where they are not known."""
+    sizes = iter(() if dynamic is None else dynamic)
+    found = [size if isinstance(size, int) else next(sizes, None) for size in grid]
+    return None if any(size is None for size in found) else tuple(int(size) for size in found if size is not None)
 
 
 def _memory(aval: Any) -> tuple[str, tuple[int, ...], str]:
@@ -142,39 +159,59 @@ def _window(block: Any, role: str) -> Window:
         shape=shape,
         dtype=str(block.array_aval.dtype),
         block=sizes,
-        offsets=tuple(type(dimension).__name__ in ("Element", "BoundedSlice") for dimension in block.block_shape),
+        offsets=tuple(type(dimension).__name__ == "Element" for dimension in block.block_shape),
+        sized=any(type(dimension).__name__ == "BoundedSlice" for dimension in block.block_shape),
         memory="vmem" if memory in ("default", "none") else memory,
         buffers=getattr(mode, "buffer_count", None) or 2,
         mapping=block,
     )
 
 
+def unknown(kernel: Kernel, window: Window) -> str:
+    """Why nobody knows before a run which block each program gets; "" where it is known."""
+    if not window.blocked:
+        return "the kernel copies by itself"
+    if kernel.grid is None:
+        return "its grid depends on another kernel, or on a loop around it"
+    if window.sized:
+        return "its map gives sizes of blocks, too"
+    if "program_id" in str(window.mapping.index_map_jaxpr):
+        return "its map reads a program id"
+    if kernel.operands() is None:
+        return "its map depends on another kernel, or on a loop around it"
+    return ""
+
+
 def visits(kernel: Kernel, window: Window) -> np.ndarray | None:
     """Where each program's block of ``window`` begins, in elements: int array [programs, rank], programs in grid order.
 
-    None where that is decided at run time: by prefetched scalars, a dynamic grid, or a map that reads a program id.
+    None where that is ``unknown``.
     """
     if not window.begins:
-        window.begins.append(_visits(kernel, window))
+        window.begins.append(None if unknown(kernel, window) else _visits(kernel, window))
     begins: np.ndarray | None = window.begins[0]
     return begins
 
 
-def _visits(kernel: Kernel, window: Window) -> np.ndarray | None:
-    closed = window.mapping.index_map_jaxpr
-    if kernel.grid is None or kernel.prefetched or not window.blocked or "program_id" in str(closed):
-        return None
+def _visits(kernel: Kernel, window: Window) -> np.ndarray:
+    assert kernel.grid is not None
     every = list(itertools.product(*map(range, kernel.grid)))
     points = np.array(every, np.int32).reshape(len(every), len(kernel.grid))
+    closed = window.mapping.index_map_jaxpr
     inner, consts = getattr(closed, "jaxpr", closed), getattr(closed, "consts", ())
-    if inner.eqns:
-        indices = jax.jit(jax.vmap(lambda point: jax.core.eval_jaxpr(inner, consts, *point)))(points)
-    else:  # most maps only reorder what they get, and need no compiler
-        given = {variable: points[:, place] for place, variable in enumerate(inner.invars)}
-        given |= dict(zip(inner.constvars, consts, strict=True))
-        indices = [atom.val if hasattr(atom, "val") else given[atom] for atom in inner.outvars]
     begins = np.zeros((len(points), len(window.block)), np.int64)
-    for axis, (index, offset) in enumerate(zip(indices, window.offsets, strict=True)):
+    if inner.eqns:
+        start = window.mapping.compute_start_indices_interpret  # private: what JAX's own interpreter asks
+        operands = kernel.operands() or []
+        found = jax.jit(jax.vmap(lambda point: start(tuple(point), *operands)))(points)
+        for axis, first in enumerate(found):
+            begins[:, axis] = first
+        return begins
+    # Most maps only reorder what they get, and need no compiler.
+    given = {variable: points[:, place] for place, variable in enumerate(inner.invars[: len(kernel.grid)])}
+    given |= dict(zip(inner.constvars, consts, strict=True))
+    for axis, (atom, offset) in enumerate(zip(inner.outvars, window.offsets, strict=True)):
+        index = atom.val if hasattr(atom, "val") else given[atom]
         begins[:, axis] = np.asarray(index, np.int64) * (1 if offset else window.block[axis])
     return begins
 
