@@ -23,9 +23,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import bundles
-
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from pallas_course.evidence import bundles, chips  # noqa: E402
+
 RECORD = HERE / "static_quality.json"
 PAGE = HERE.parent / "docs" / "static-quality.md"
 TABLES = re.compile(r"(?<=<!-- measured -->\n).*(?=<!-- end of measured -->)", re.DOTALL)
@@ -85,10 +87,8 @@ def measure(entry: Entry, program: str, chip: str) -> dict[str, Any]:
     Runs in a process of its own, since libtpu reads where to dump as it starts. Raises bundles.Unreadable.
     """
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["LIBTPU_INIT_ARGS"] = bundles.DUMP_FLAGS.format(folder=folder)
+        os.environ |= bundles.dumping(folder)
         import jax
-
-        from pallas_course.evidence import chips
 
         place = chips.sharding(chip)
         arrays = [jax.ShapeDtypeStruct(shape, dtype, sharding=place) for dtype, shape in entry.arguments]
@@ -96,19 +96,14 @@ def measure(entry: Entry, program: str, chip: str) -> dict[str, Any]:
         with chips.assumed(chip):
             results = jax.tree.leaves(jax.eval_shape(call, *arrays))
             compiled = call.lower(*arrays).compile()
-        counted = bundles.programs(Path(folder))
+        counted = bundles.programs(Path(folder), chip)
     outside = copied_between(str(compiled.as_text()), set(counted))
-    inside = sum(size for issued in counted.values() for way, size in issued.copied.items() if "hbm" in way)
-    total = sum(issued.bundles for issued in counted.values())
-    shares = {
-        slot: sum(issued.slots[slot] * issued.bundles for issued in counted.values()) / total
-        for slot in next(iter(counted.values())).slots
-    }
+    whole = bundles.together(counted.values())
     return {
-        "bytes": inside + outside,
+        "bytes": whole.outside + outside,
         "least_bytes": sum(array.size * array.dtype.itemsize for array in (*arrays, *results)),
-        "bundles": total,
-        "slots": {slot: round(share, 3) for slot, share in shares.items() if round(share, 3)},
+        "bundles": whole.bundles,
+        "slots": whole.used,
     }
 
 
@@ -137,18 +132,16 @@ def missing() -> str | None:
     for module, extra in (("pallas_course", ""), ("jax", ""), ("libtpu", "[tpu]")):
         if importlib.util.find_spec(module) is None:
             return f"{module} is not installed\nnext: pip install -e '.{extra}'"
-    if (found := importlib.metadata.version("libtpu")) != bundles.LIBTPU:
+    if reason := next(filter(None, map(bundles.unread, CHIPS)), ""):
         return (
-            f"libtpu is {found}, and the dumps are read as {bundles.LIBTPU} writes them\n"
-            f"next: pip install 'libtpu=={bundles.LIBTPU}' with the JAX that it belongs to, in Python 3.12 or newer"
+            f"{reason}\n"
+            f"next: pip install 'libtpu=={bundles.LIBTPUS[-1]}' with the JAX that it belongs to, in Python 3.12"
         )
     return None
 
 
 def in_a_process(entry: Entry, program: str, chip: str) -> dict[str, Any]:
     """``measure`` elsewhere. Raises bundles.Unreadable with what the process said, should it fail."""
-    from pallas_course.evidence import chips
-
     command = [sys.executable, __file__, "--measure", entry.name, program, chip]
     try:
         ran = subprocess.run(command, env=chips.environment(), capture_output=True, text=True, timeout=LIMIT)

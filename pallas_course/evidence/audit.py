@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pallas_course.evidence import chips, shapes
+from pallas_course.evidence import chips, compiled, shapes
 from pallas_course.evidence.pool import Task, run
 from pallas_course.evidence.verdict import FAIL, NOT_RUN, RUNGS, Verdict, from_json, today
 from pallas_course.kernels import versions
@@ -93,7 +93,8 @@ def audit(request: Request) -> Report:
             if reason := chips.missing(chip):
                 absent.append(Verdict("compile", NOT_RUN, case=name, chip=chip, reason=reason))
             else:
-                compiling.append([Task(name, "compile", chip)])
+                more = [Task(name, compiled.RUNG, chip)] if name == GIVEN and chip in chips.TPUS else []
+                compiling.append([Task(name, "compile", chip), *more])
     if "compile" in wanted and not named:
         absent.append(Verdict("compile", NOT_RUN, case=GIVEN, reason=chips.missing("v5e") or "no chip was named"))
     for rung in ("execute", "time"):
@@ -101,7 +102,7 @@ def audit(request: Request) -> Report:
             absent.append(Verdict(rung, NOT_RUN, case=GIVEN, reason="needs an accelerator, and this machine has none"))
     done = run(cases, [job for job in [*climbing, *compiling] if job], request.limit)
     order = {name: place for place, name in enumerate(cases)}
-    verdicts = [_relative(item.verdict, request.target) for item in done] + absent
+    verdicts = [_relative(verdict, request.target) for verdict in compiled.joined(done)] + absent
     verdicts.sort(key=lambda v: (order[v.case], RUNGS.index(v.rung)))
     titles = {name: _title(case) for name, case in cases.items()}
     return Report(request, titles, tuple(verdicts), versions.installed(), today())

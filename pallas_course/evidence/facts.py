@@ -50,7 +50,11 @@ def least(kernel: Kernel, window: Window) -> int:
     """Bytes of every block that some program gets, each once, and no more than the array's. As ``moved``."""
     starts = visits(kernel, window)
     assert starts is not None
-    return min(_bytes(np.unique(starts, axis=0), window), math.prod(window.shape) * itemsize(window.dtype))
+    return min(_bytes(np.unique(starts, axis=0), window), _whole(window))
+
+
+def _whole(window: Window) -> int:
+    return math.prod(window.shape) * itemsize(window.dtype)
 
 
 def _bytes(starts: np.ndarray, window: Window) -> int:
@@ -91,6 +95,7 @@ def of_kernels(kernels: list[Kernel]) -> dict[str, Any]:
         else:
             record["bytes_moved"] = sum(moved(kernel, window) for window in kernel.windows)
             record["least_bytes"] = sum(least(kernel, window) for window in kernel.windows)
+            record["array_bytes"] = sum(_whole(window) for window in kernel.windows)
         if kernel.kind == "pallas_call":
             record["vmem_bytes"] = vmem(kernel)
         record["windows"] = [_window(kernel, window) for window in kernel.windows]

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 from jax._src import config, source_info_util
+from jax.experimental.pallas import tpu as pltpu
 
 from pallas_course.kernels import versions
 
@@ -25,13 +26,15 @@ class Reached:
 
 
 @contextlib.contextmanager
-def forced(interpret: Any, *, gpu: bool = False, ordered: bool = False) -> Iterator[list[Reached]]:
+def forced(
+    interpret: Any, *, gpu: bool = False, ordered: bool = False, vmem_limit: int | None = None
+) -> Iterator[list[Reached]]:
     """Within, each ``pallas_call``, ``pl.kernel`` and ``core_map`` runs as if ``interpret`` had been its argument.
 
     ``interpret`` is what Pallas takes: False for a compiler, True, or ``pltpu.InterpretParams``. It replaces an
     argument of the code's own, however the call was imported, and a forced interpret mode of JAX's. With ``gpu``, calls
-    that name no GPU backend are sent to Triton; with ``ordered``, no grid axis counts as parallel. Yields a list that
-    grows by each call reached.
+    that name no GPU backend are sent to Triton; with ``ordered``, no grid axis counts as parallel; ``vmem_limit``
+    replaces the bytes of VMEM that a call may use. Yields a list that grows by each call reached.
 
     What was traced in another mode is forgotten, before and after. One thread at a time.
     """
@@ -50,6 +53,9 @@ def forced(interpret: Any, *, gpu: bool = False, ordered: bool = False) -> Itera
                 params["compiler_params"] = versions.triton_params()
             if ordered and getattr(params.get("compiler_params"), "dimension_semantics", None):
                 params["compiler_params"] = dataclasses.replace(params["compiler_params"], dimension_semantics=None)
+            if vmem_limit is not None:
+                given = params.get("compiler_params") or pltpu.CompilerParams()
+                params["compiler_params"] = dataclasses.replace(given, vmem_limit_bytes=vmem_limit)
             return bind(primitive, *args, **params)
 
         return with_mode

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pallas_course.evidence import chips
+from pallas_course.evidence import chips, compiled
 from pallas_course.evidence.verdict import FAIL, Finding, Verdict, from_json
 
 KEPT = 16_000  # characters of what a worker prints
@@ -87,10 +88,20 @@ def run(
 
 def _process(cases: dict[str, dict[str, Any]], tasks: list[Task], limit: float) -> Iterator[Done]:
     """Run one worker; yields what it finished, and for the task it died or hung on what became of it."""
-    reading, writing = os.pipe()
-    command = [sys.executable, "-m", "pallas_course.evidence.worker", str(writing)]
     environment = chips.environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
+    if not any(task.rung == compiled.RUNG for task in tasks):
+        yield from _worker(cases, tasks, limit, environment)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _worker(cases, tasks, limit, environment | compiled.environment(folder))
+
+
+def _worker(
+    cases: dict[str, dict[str, Any]], tasks: list[Task], limit: float, environment: dict[str, str]
+) -> Iterator[Done]:
+    reading, writing = os.pipe()
+    command = [sys.executable, "-m", "pallas_course.evidence.worker", str(writing)]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -219,5 +230,5 @@ def _stopped(task: Task, code: str, message: str) -> Verdict:
 
 
 def _named(verdict: Verdict, task: Task) -> Verdict:
-    chip = {"lower": chips.CHIPS[task.chip].platform, "compile": task.chip}.get(task.rung, "")
+    chip = {"lower": chips.CHIPS[task.chip].platform, "compile": task.chip, compiled.RUNG: task.chip}.get(task.rung, "")
     return dataclasses.replace(verdict, rung=task.rung, case=task.case, chip=chip)

@@ -36,13 +36,14 @@ def interpret(case: Case) -> Verdict:
 
 def lower(case: Case, chip: str) -> Verdict:
     """Lower for the chip's platform and see that each traced kernel's call is in the module."""
-    return _lower(case, chip, None)[0]
+    return lowered(case, chip, None)[0]
 
 
-def _lower(case: Case, chip: str, sharding: Any) -> tuple[Verdict, Any]:
+def lowered(case: Case, chip: str, sharding: Any, vmem_limit: int | None = None) -> tuple[Verdict, Any]:
+    """The verdict of lowering and the lowered program, None where there is none; ``vmem_limit`` in bytes, for a TPU."""
     spec = chips.CHIPS[chip]
     gpu = spec.platform == "gpu"
-    with chips.assumed(chip), mode.forced(False, gpu=gpu) as reached:
+    with chips.assumed(chip), mode.forced(False, gpu=gpu, vmem_limit=vmem_limit) as reached:
         case.stage = "trace"
         try:
             program, kernels = case.trace("cuda" if gpu else "tpu", sharding)
@@ -56,26 +57,26 @@ def _lower(case: Case, chip: str, sharding: Any) -> tuple[Verdict, Any]:
             what = "the function forces JAX's interpret mode, so that a TPU would be handed no kernel"
             return failed("lower", [Finding("no-kernel", what, kernels[0].where)], chip=spec.platform), None
         case.stage = "lowering"
-        lowered = program.lower(lowering_platforms=("cuda" if gpu else "tpu",))
-        lost = traced.absent(kernels, traced.custom_calls(lowered))
+        module = program.lower(lowering_platforms=("cuda" if gpu else "tpu",))
+        lost = traced.absent(kernels, traced.custom_calls(module))
     found = (
         [Finding("no-kernel", f"the module lowered for {spec.platform} lacks the call of {', '.join(lost)}")]
         if lost
         else []
     )
-    return failed("lower", found, chip=spec.platform), lowered
+    return failed("lower", found, chip=spec.platform), module
 
 
 def compile_(case: Case, chip: str) -> Verdict:
     """Compile for a named chip by its own compiler; what it says of memory is kept."""
     sharding = chips.sharding(chip)
-    lowering, lowered = _lower(case, chip, sharding)
+    lowering, module = lowered(case, chip, sharding)
     if lowering.status != "pass":
         return Verdict("compile", lowering.status, chip=chip, reason=lowering.reason, findings=lowering.findings)
     case.stage = "compile"
     with chips.assumed(chip):
-        compiled = lowered.compile()
-    return Verdict("compile", "pass", chip=chip, facts=facts.of_compiled(compiled))
+        case.compiled = module.compile()
+    return Verdict("compile", "pass", chip=chip, facts=facts.of_compiled(case.compiled))
 
 
 def climb(case: Case, rung: str, chip: str) -> Verdict:

@@ -210,11 +210,22 @@ def static(report: Report) -> list[str]:
             line = f"{kernel['name']} ({kernel['where']}): {'; '.join(_kernel(kernel))}"
             if line not in lines:
                 lines.append(line)
-        sizes = {name: verdict.facts[name] for name in verdict.facts if name.endswith("_bytes")}
-        if sizes:
-            told = ", ".join(f"{name.removesuffix('_bytes')} {size(number)}" for name, number in sizes.items())
-            lines.append(f"{verdict.name}: {told}")
+        if verdict.rung == "compile" and verdict.facts:
+            lines.append(f"{verdict.name}: {'; '.join(_compiled(verdict.facts))}")
     return lines
+
+
+def _compiled(facts: dict[str, Any]) -> list[str]:
+    names = ("argument", "output", "temporary", "program")
+    parts = [", ".join(f"{name} {size(facts[f'{name}_bytes'])}" for name in names if f"{name}_bytes" in facts)]
+    if "vmem_need_bytes" in facts:
+        parts.append(f"needs {size(facts['vmem_need_bytes'])} of VMEM")
+    if "bundles" in facts:
+        slot, share = max(facts["slots"].items(), key=lambda item: item[1])
+        parts.append(f"{facts['bundles']:,} bundles scheduled, with {slot} in use in {share:.0%} of its chances")
+        parts.append(f"copies {size(facts['copied_bytes'])} from and to HBM")
+    words = {"vmem_need_bytes": "VMEM need", "bundles": "bundles"}
+    return parts + [f"{words[name]} not known: {reason}" for name, reason in facts.get("left_out", {}).items()]
 
 
 def _kernel(kernel: dict[str, Any]) -> list[str]:
@@ -223,11 +234,12 @@ def _kernel(kernel: dict[str, Any]) -> list[str]:
     parts = ["no grid: one program" if grid == [] else f"grid {shape}"]
     if "bytes_moved" in kernel:
         moved, least = kernel["bytes_moved"], kernel["least_bytes"]
-        if moved < least:
-            parts.append(f"moves {size(moved)} of {size(least)}: some elements are never copied")
-        else:
-            times = f"{moved / max(1, least):.3g} times the least possible, {size(least)}"
-            parts.append(f"moves {size(moved)}, {times if moved > least else 'the least possible'}")
+        times = f"{moved / max(1, least):.3g} times the least possible, {size(least)}"
+        parts.append(f"moves {size(moved)}, {times if moved > least else 'the least possible'}")
+        if left := kernel["array_bytes"] - least:
+            parts.append(f"{size(left)} of its arrays are never copied")
+    elif "bytes_unknown" in kernel:
+        parts.append(f"bytes moved not known: {kernel['bytes_unknown']}")
     if kernel.get("vmem_bytes"):
         parts.append(f"blocks with their second buffers, and scratch, take {size(kernel['vmem_bytes'])} of VMEM")
     return parts

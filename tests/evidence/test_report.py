@@ -162,7 +162,7 @@ def test_the_most_telling_cause_stands_first_and_derived_shapes_last() -> None:
     assert codes(*verdicts) == [("vmem", False), ("wrong-values", False), ("rungs", False), ("unwritten", True)]
 
 
-KERNEL = {"name": "body", "where": "k.py:3", "grid": [2], "vmem_bytes": 4096, "least_bytes": 2048}
+KERNEL = {"name": "body", "where": "k.py:3", "grid": [2], "vmem_bytes": 4096, "least_bytes": 2048, "array_bytes": 2048}
 
 
 @pytest.mark.parametrize(
@@ -173,10 +173,17 @@ KERNEL = {"name": "body", "where": "k.py:3", "grid": [2], "vmem_bytes": 4096, "l
             {"bytes_moved": 2048},
             "moves 2 KiB, the least possible; blocks with their second buffers, and scratch, take 4 KiB",
         ),
-        ({"bytes_moved": 512}, "moves 512 bytes of 2 KiB: some elements are never copied"),
+        (
+            {"bytes_moved": 512, "least_bytes": 512},
+            "moves 512 bytes, the least possible; 1.5 KiB of its arrays are never copied; blocks",
+        ),
+        (
+            {"bytes_unknown": "the kernel copies by itself"},
+            "bytes moved not known: the kernel copies by itself; blocks",
+        ),
         ({"grid": [], "vmem_bytes": 0}, "body (k.py:3): no grid: one program "),
         ({"grid": "decided at run time"}, "grid decided at run time"),
-        ({"bytes_moved": 5 << 20, "least_bytes": 5 << 20}, "moves 5 MiB"),
+        ({"bytes_moved": 5 << 20, "least_bytes": 5 << 20, "array_bytes": 5 << 20}, "moves 5 MiB"),
     ],
 )
 def test_static_facts_are_told_in_sizes_one_can_read(kernel: dict[str, Any], said: str) -> None:
@@ -187,6 +194,22 @@ def test_static_facts_are_told_in_sizes_one_can_read(kernel: dict[str, Any], sai
 def test_what_a_compiler_states_is_told() -> None:
     compiled = ran("compile", chip="v5e", facts={"argument_bytes": 1024, "temporary_bytes": 0, "program_bytes": 1})
     assert "  compile v5e: argument 1 KiB, temporary 0 bytes, program 1 byte\n" in text.text(report(compiled))
+
+
+def test_need_and_bundles_of_a_compile_are_told_or_why_they_are_not_known() -> None:
+    stated = {"program_bytes": 1, "vmem_need_bytes": 5120, "bundles": 7000, "copied_bytes": 2048}
+    slots = {"slots": {"SALU": 0.25, "VLOAD": 0.5}}
+    left = {"program_bytes": 1, "left_out": {"bundles": "no rule for it", "vmem_need_bytes": "hang: no answer"}}
+    said = flat(
+        text.text(report(ran("compile", chip="v5e", facts=stated | slots), ran("compile", chip="v5p", facts=left)))
+    )
+    assert (
+        "compile v5e: program 1 byte; needs 5 KiB of VMEM; 7,000 bundles scheduled, with VLOAD in use in 50% of its "
+        "chances; copies 2 KiB from and to HBM " in said
+    )
+    assert (
+        "compile v5p: program 1 byte; bundles not known: no rule for it; VMEM need not known: hang: no answer " in said
+    )
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_compiling_states_what_the_compiler_says(kernel_file: Write, monkeypatch
         lowered = type("Lowered", (), {"compile": lambda self: self, "memory_analysis": lambda self: self})()
         lowered.argument_size_in_bytes = 16384
         lowered.output_size_in_bytes = 16384
-        monkeypatch.setattr(rungs, "_lower", lambda *_: (Verdict("lower", PASS), lowered))
+        monkeypatch.setattr(rungs, "lowered", lambda *_: (Verdict("lower", PASS), lowered))
     verdict = rungs.climb(checked, "compile", "v5e")
     assert (verdict.status, verdict.chip) == (PASS, "v5e")
     assert verdict.facts["argument_bytes"] == 16384
@@ -275,7 +275,7 @@ def test_a_compiler_that_refuses_is_a_verdict(kernel_file: Write, monkeypatch: p
 
         monkeypatch.setattr(chips, "sharding", lambda chip: None)
         lowered = type("Lowered", (), {"compile": refuse})()
-        monkeypatch.setattr(rungs, "_lower", lambda *_: (Verdict("lower", PASS), lowered))
+        monkeypatch.setattr(rungs, "lowered", lambda *_: (Verdict("lower", PASS), lowered))
     verdict = rungs.climb(checked, "compile", "v5e")
     assert verdict.status == FAIL
     assert code(verdict) == "vmem"

@@ -73,6 +73,12 @@ def test_indices_may_be_computed_in_functions_on_the_way_to_the_kernel() -> None
     assert counts(stated(function, np.array([0.5, 0.25, 4, 3], np.float32), TABLE)) == (1 + 2, 1 + 2)
 
 
+def test_rows_that_no_index_names_are_in_the_arrays_and_not_in_the_least() -> None:
+    record = stated(gather, np.array([3, 3], np.int32), TABLE)
+    assert counts(record) == (1 + 2, 1 + 2)
+    assert record["array_bytes"] == (8 + 2) * BLOCK
+
+
 def test_a_dynamic_grid_has_the_size_that_the_arguments_give_it() -> None:
     def function(count: Any, index: Any, table: Any) -> Any:
         return gather(index, table, programs=count[0] + 1)

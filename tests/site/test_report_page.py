@@ -33,7 +33,11 @@ def whole() -> str:
         shape = tuple(shown["shape"])
         finding = Finding("unwritten", "is not written in 8 of 16 elements", f"output {place}", region, place, shape)
         kernel = {"name": "body", "where": "kernel.py:3", "grid": grid, "windows": [shown], "vmem_bytes": 4096}
-        facts = {"kernels": [kernel | {"bytes_moved": 2, "least_bytes": 1}], "order": order, "own_mode": True}
+        facts = {
+            "kernels": [kernel | {"bytes_moved": 2, "least_bytes": 1, "array_bytes": 1}],
+            "order": order,
+            "own_mode": True,
+        }
         verdicts.append(failed("simulate", [finding] if region is not None else [], case="given", facts=facts))
     first = verdicts.pop(0)
     astray = Finding("vmem", "E1001: " + "a_long_name_without_a_space_" * 12, "kernel.py:12")

@@ -5,23 +5,26 @@ turns and which copies start, and depends on the grid alone in the kernels here:
 skipped. A value that the text does not hold (an address, an SMEM read) is unknown, and so is what is computed from it;
 an unknown that decides a branch or a copy stops the count, as does any opcode without a rule below. Nothing is guessed.
 
-The text is no public format, and both it and the numbers move between versions: rules hold for ``LIBTPU`` alone.
+The text is no public format, and both it and the numbers move between versions: rules hold for ``LIBTPUS`` alone.
 """
 
+import importlib.metadata
 import operator
+import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBTPU = "0.0.50.1"
-DUMP_FLAGS = "--xla_jf_dump_to={folder} --xla_jf_dump_llo_text=true"
+LIBTPUS = ("0.0.42.1", "0.0.50.1")
+SLOTS = ("MXU", "XLU", "VALU", "VPOP", "EUP", "VLOAD", "VLOAD:FILL", "VSTORE", "VSTORE:SPILL", "SALU")
+GRANULE = {"v4": 512, "v5e": 32, "v6e": 32, "v7x": 32}
+"""Bytes of one unit of a copy's size. A v5p is left out: its two cores share a grid, and the text does not say how."""
 
 WORD = 1 << 32
 DELAY = 4  # bundles issued after a branch before it takes effect
 MOST = 50_000_000  # bundles, far beyond any program here: a loop that does not end is a fault of these rules
-GRANULE = 32  # bytes of one unit of a copy's size, on v5e and v6e
 
 Value = int | None
 State = dict[str, Value]  # registers by name ("s9", "p0") and SMEM cells by address
@@ -79,6 +82,16 @@ class Issued:
     copied: dict[str, int]
     slots: dict[str, float]
 
+    @property
+    def outside(self) -> int:
+        """Bytes copied to and from HBM."""
+        return sum(size for way, size in self.copied.items() if "hbm" in way)
+
+    @property
+    def used(self) -> dict[str, float]:
+        """The slots in use at all, with three digits."""
+        return {slot: round(share, 3) for slot, share in self.slots.items() if round(share, 3)}
+
 
 @dataclass(frozen=True)
 class Step:
@@ -90,19 +103,48 @@ class Step:
     predicate: Rule
 
 
-def programs(folder: Path) -> dict[str, Issued]:
-    """Count every kernel and fusion dumped in ``folder``, by the name of its HLO instruction."""
+def unread(chip: str) -> str:
+    """Why the dumps of this machine's libtpu cannot be read for ``chip``; "" where they can."""
+    if (found := importlib.metadata.version("libtpu")) not in LIBTPUS:
+        return f"libtpu is {found}, and its bundles are read as {' and '.join(LIBTPUS)} write them"
+    return "" if chip in GRANULE else f"no rule says how the cores of a {chip} share a program"
+
+
+def dumping(folder: str) -> dict[str, str]:
+    """The environment in which libtpu, which reads it as it starts, writes each program's bundles into ``folder``."""
+    flags = os.environ.get("LIBTPU_INIT_ARGS", "")
+    return {"LIBTPU_INIT_ARGS": f"{flags} --xla_jf_dump_to={folder} --xla_jf_dump_llo_text=true".strip()}
+
+
+def together(issued: Iterable[Issued]) -> Issued:
+    """Several programs as one: sums, and each slot's share of all the bundles."""
+    every = list(issued)
+    total = sum(one.bundles for one in every)
+    copied = Counter[str]()
+    for one in every:
+        copied.update(one.copied)
+    slots = {slot: sum(one.slots[slot] * one.bundles for one in every) / total for slot in every[0].slots}
+    return Issued(total, dict(copied), slots)
+
+
+def programs(folder: Path, chip: str, names: set[str] | None = None, most: int = MOST) -> dict[str, Issued]:
+    """Count the kernels and fusions dumped in ``folder``, by the name of their HLO instruction: all, or ``names``.
+
+    Raises Unreadable for a program of more than ``most`` bundles, too.
+    """
     counted = {}
     for path in sorted(folder.glob("*-final_bundles.txt")):
         named = re.fullmatch(r"(\d+)-(.+)-\d+-final_bundles\.txt", path.name)
         # <...> and TLP start and end the whole program; they hold no part of a kernel.
-        if named and not named[2].startswith("<") and named[2] != "TLP":
-            (table,) = folder.glob(f"{named[1]}-*-final_hlo-static-per-bundle-utilization.txt")
-            counted[named[2]] = count(path.read_text(), table.read_text())
+        if named and not named[2].startswith("<") and named[2] != "TLP" and (names is None or named[2] in names):
+            tables = list(folder.glob(f"{named[1]}-*-final_hlo-static-per-bundle-utilization.txt"))
+            if len(tables) != 1:
+                raise Unreadable(f"{len(tables)} tables for the bundles of {named[2]}")
+            counted[named[2]] = count(path.read_text(), tables[0].read_text(), GRANULE[chip], most)
     return counted
 
 
-def count(text: str, table: str) -> Issued:
+def count(text: str, table: str, granule: int, most: int = MOST) -> Issued:
     """Execute the scalar control of one program's final bundles; ``table`` is its use of slots, bundle by bundle."""
     bundles = list(_bundles(text))
     regions: dict[str, int] = {}
@@ -116,8 +158,8 @@ def count(text: str, table: str) -> Issued:
     while place < len(steps):
         times[place] += 1
         total += 1
-        if total > MOST:
-            raise Unreadable(f"no end after {MOST} bundles")
+        if total > most:
+            raise Unreadable(f"no end after {most:,} bundles")
         written = State()
         for step in steps[place]:
             holds = step.predicate(state)
@@ -129,7 +171,7 @@ def count(text: str, table: str) -> Issued:
             elif holds is None or value is None:
                 raise Unreadable(f"bundle {place}: an unknown value decides a {step.does}")
             elif step.does == "copy":
-                copied[step.to] += value * GRANULE
+                copied[step.to] += value * granule
             elif target is not None:
                 raise Unreadable(f"bundle {place}: a branch while another is taking effect")
             else:
@@ -224,6 +266,8 @@ def _slots(table: str, times: list[int]) -> dict[str, float]:
     head, rows = table.split("== UTILIZATION:\n")
     units, capacity = head.strip().splitlines()[-2:]
     names, most = units.replace(" ", "").split(","), [int(number) for number in capacity.split()]
+    if unknown := [name for name in names if name not in SLOTS]:
+        raise Unreadable(f"no rule for a slot {unknown[0]}")
     used = [[int(number) for number in row.split()] for row in rows.splitlines()]
     if len(used) != len(times) or len(names) != len(most):
         raise Unreadable(f"a table of {len(used)} rows and {len(names)} slots for {len(times)} bundles")
