@@ -2,9 +2,14 @@
 
 import argparse
 import ast
+import contextlib
+import io
 import json
+import os
 import sys
+import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -35,6 +40,9 @@ def main(argv: list[str] | None = None) -> int:
         return _audit(options) if options.command == "audit" else _evidence(options)
     except Usage as error:
         print(error, file=sys.stderr)
+    except KeyboardInterrupt:
+        print("pallas-course: interrupted; nothing was written", file=sys.stderr)
+        return 130
     except Exception as error:  # noqa: BLE001  a fault of ours must not end like a finding
         if type(error).__name__ == "UnsupportedVersion":
             print(error, file=sys.stderr)
@@ -110,7 +118,8 @@ def _evidence_arguments(commands: "argparse._SubParsersAction[_Parser]") -> None
 def _audit(options: argparse.Namespace) -> int:
     from pallas_course.evidence import audit, chips, page, shapes, text, verdict
 
-    args, kwargs = [], {}
+    args: list[dict[str, Any]] = []
+    kwargs: dict[str, dict[str, Any]] = {}
     for written in options.arg:
         try:
             name, item = shapes.parse(written)
@@ -118,53 +127,106 @@ def _audit(options: argparse.Namespace) -> int:
             raise Usage(f"--arg {error}", "write the dtype as JAX does: f32, bf16, i32, bool") from None
         if name is None:
             args.append(item)
+        elif name in kwargs:
+            raise Usage(f"--arg {name}= is given twice", "keep one of them")
         else:
             kwargs[name] = item
+    if (elements := shapes.elements([*args, *kwargs.values()])) > shapes.MOST_ELEMENTS:
+        raise Usage(
+            f"--arg: {elements:,} elements, and an audit takes {shapes.MOST_ELEMENTS:,}",
+            "give smaller shapes; one tile more than a block shows what a thousand show",
+        )
     variants: dict[str, list[str]] = {}
     for written in options.static:
-        name, equals, literal = written.partition("=")
+        name, _, literal = written.partition("=")
         try:
-            ast.literal_eval(literal if equals else "?")
-        except (ValueError, SyntaxError):
+            ast.literal_eval(literal if name.isidentifier() else "?")
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
             raise Usage(
                 f"--static {written!r} is not NAME=VALUE with a Python literal", "--static 'block=(8, 128)'"
             ) from None
-        variants.setdefault(name, []).append(literal)
+        if name in kwargs:
+            raise Usage(f"{name} is given as --arg and as --static", "keep one of them")
+        if literal not in variants.setdefault(name, []):
+            variants[name].append(literal)
     for chip in options.chip:
         if chip not in chips.CHIPS:
             raise Usage(f"--chip {chip}: no such chip", f"choose from {', '.join(chips.CHIPS)}")
     for rung in options.rung:
         if rung not in verdict.RUNGS:
             raise Usage(f"--rung {rung}: no such rung", f"choose from {', '.join(verdict.RUNGS)}")
+    if options.chip and options.rung and "compile" not in options.rung:
+        raise Usage(
+            f"--chip {options.chip[0]}: a chip is named to compile for it, and --rung leaves compile out",
+            "add --rung compile, or leave --chip out",
+        )
     if options.inputs and options.arg:
         raise Usage("--inputs and --arg both give the arguments", "keep one of them")
+    if not 0 < options.limit < float("inf"):
+        raise Usage(f"--limit {options.limit:g}: no number of seconds above zero", "--limit 30")
+    for name in ("rtol", "atol"):
+        if not 0 <= (getattr(options, name) or 0) < float("inf"):
+            raise Usage(f"--{name} {getattr(options, name):g}: no number from zero up", f"--{name} 1e-4")
     tolerance = (options.rtol or 0.0, options.atol or 0.0) if (options.rtol, options.atol) != (None, None) else None
-    report = audit.audit(
-        audit.Request(
-            target=_function(options.target, "the target"),
-            args=args,
-            kwargs=kwargs,
-            variants=variants,
-            inputs=_function(options.inputs, "--inputs") if options.inputs else None,
-            oracle=_function(options.oracle, "--oracle") if options.oracle else None,
-            tolerance=tolerance,
-            chips=tuple(dict.fromkeys(options.chip)),
-            rungs=tuple(dict.fromkeys(options.rung)),
-            grad=options.grad,
-            strict=options.strict,
-            limit=options.limit,
-        )
+    if tolerance and not options.oracle:
+        raise Usage("--rtol and --atol say how far from the oracle, and no --oracle is given", "leave them out")
+    request = audit.Request(
+        target=_function(options.target, "the target"),
+        args=args,
+        kwargs=kwargs,
+        variants=variants,
+        inputs=_function(options.inputs, "--inputs") if options.inputs else None,
+        oracle=_function(options.oracle, "--oracle") if options.oracle else None,
+        tolerance=tolerance,
+        chips=tuple(dict.fromkeys(options.chip)),
+        rungs=tuple(dict.fromkeys(options.rung)),
+        grad=options.grad,
+        strict=options.strict,
+        limit=options.limit,
     )
-    if options.html:
+    with _written(options.html, request) as html:
         try:
-            options.html.write_text(page.page(report), encoding="utf-8")
-        except OSError as error:
-            raise Usage(f"--html {options.html}: {error.strerror}", "name a file in a folder that exists") from None
+            report = audit.audit(request)
+        except verdict.Misuse as error:
+            raise Usage(error.wrong, error.do) from None
+        html.write(page.page(report) if options.html else "")
     print(
         json.dumps(text.as_json(report), indent=1) if options.json else text.text(report),
         end="\n" if options.json else "",
     )
     return report.exit
+
+
+@contextlib.contextmanager
+def _written(path: Path | None, request: Any) -> Iterator[io.StringIO]:
+    """What is to stand in a file: there whole at the end, or not at all. Whether it can be written is told before."""
+    text = io.StringIO()
+    if path is None:
+        yield text
+        return
+    told = "name a file in a folder that exists and may be written to"
+    read = [role["file"] for role in (request.target, request.oracle, request.inputs) if role]
+    if path.is_dir() or str(path.resolve()) in read:
+        raise Usage(f"--html {path}: {'a folder' if path.is_dir() else 'the audited file'}", told)
+    try:
+        handle, new = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise Usage(f"--html {path}: {error.strerror}", told) from None
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            yield text
+            stream.write(text.getvalue())
+        os.chmod(new, 0o666 & ~_umask())
+        os.replace(new, path)
+    except BaseException:
+        os.unlink(new)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _function(written: str, what: str) -> dict[str, str]:
@@ -174,6 +236,8 @@ def _function(written: str, what: str) -> dict[str, str]:
     path = Path(file).resolve()
     if not path.is_file():
         raise Usage(f"{what}: no file {file}", "check the path; it starts from the folder you are in")
+    if path.suffix != ".py":
+        raise Usage(f"{what}: {file} is no Python file", "name a file that ends in .py; save a notebook as one")
     return {"file": str(path), "function": name}
 
 

@@ -12,7 +12,7 @@ Seen = tuple[Finding, Verdict]
 # What says why values are wrong: a run that ended at the fault, a race, or a finding about the same elements.
 _ENDED = ("race", "out-of-bounds", "hang")
 _SAME_ELEMENTS = ("unwritten", "uninitialised", "order", "copies")
-_VALUES = (*_SAME_ELEMENTS, "shape", "wrong-values", "rungs", "blocks")
+_VALUES = (*_SAME_ELEMENTS, "shape", "wrong-values", "rungs", "keyword")
 _GENERIC = [EXPLAINED[code] for code in ("trace", "lowering", "compile")]
 _KINDS = list(EXPLAINED)
 

@@ -25,11 +25,15 @@ EXPLAINED = {
     "name": Explanation("the file has no such function", "name a function that stands at the file's top level"),
     "exit": Explanation("the code ended its own process", "take sys.exit, os._exit and exit() out of what is run"),
     "inputs": Explanation(
-        "the arguments could not be made", "see that the function given to --inputs runs alone and returns arrays"
+        "the arguments could not be made",
+        "see that the function given to --inputs runs alone and returns arrays that the target takes",
     ),
     "oracle": Explanation(
-        "the oracle raised an error, so values could not be compared",
+        "the oracle itself failed, so values could not be compared",
         "see that it takes the same arguments as the kernel, as NumPy arrays",
+    ),
+    "result": Explanation(
+        "what the function returns is not made of arrays, so there is nothing to check", "return the kernel's results"
     ),
     "abort": Explanation(
         "the process died: a compiler or a library aborted it",
@@ -40,6 +44,10 @@ EXPLAINED = {
         "it did not end within the limit; waiting for a semaphore that nobody signals does that",
         "give each wait its start and its own semaphore; raise --limit if the kernel is only slow",
         ("dma_wait_without_signal",),
+    ),
+    "memory": Explanation(
+        "it took more memory than an audit gives a process",
+        "audit smaller shapes; look for an array that grows with the square of a size",
     ),
     "no-kernel": Explanation(
         "no Pallas kernel was reached, so there was nothing to check",
@@ -124,12 +132,12 @@ EXPLAINED = {
         "compare the backward pass with the mathematics, one argument at a time",
     ),
     "shape": Explanation(
-        "the result has another shape, dtype or number of outputs than the oracle's",
-        "compare out_shape with what is wanted",
+        "function and oracle disagree on what comes out: one of the two is wrong",
+        "compare out_shape with what the oracle returns; its float64 and int64 are taken for any width",
     ),
-    "blocks": Explanation(
-        "two values of a keyword give different results",
-        "if the keyword is a block shape, look at tails and at the seams between blocks",
+    "keyword": Explanation(
+        "two values of a keyword give different results; nothing here says which is wanted",
+        "if it is a block shape, look at tails and at the seams between blocks; --oracle judges each by itself",
         ("stencil_without_neighbours",),
     ),
     "wrong-values": Explanation(
@@ -146,6 +154,16 @@ EXPLAINED = {
 
 # More to the point than the code alone, where the message allows it: codes, pattern, explanation. The first holds.
 _CLOSER = (
+    (
+        ("import",),
+        r"attempted relative import",
+        Explanation("the file belongs to a package that its folder does not show", "add an __init__.py to its folder"),
+    ),
+    (
+        ("import",),
+        r"EOF when reading a line",
+        Explanation("the file asks for input while it is imported", 'keep that under if __name__ == "__main__"'),
+    ),
     (
         ("out-of-bounds",),
         r"\b(read|write|swap)\b",
@@ -279,6 +297,7 @@ _CODES = (
         r"async_copy|sync_copy|(Loads|Stores) are only allowed|[Uu]nsupported memory space\W.{0,30}\b(any|hbm)\b",
     ),
     ("alignment", r"E2003|cannot statically prove"),
+    ("memory", r"^\w*MemoryError|Out of memory allocating"),
     ("gradient", r"Linearization failed|[Rr]everse-mode|differentiat"),
     (
         "unsupported-dtype",

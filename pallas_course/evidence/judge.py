@@ -32,13 +32,22 @@ def differs(got: np.ndarray, want: np.ndarray, given: tuple[float, float] | None
     """
     if not tolerance(got.dtype) and given is None:
         return np.asarray(got != want)
-    wide = np.complex128 if np.iscomplexobj(got) or np.iscomplexobj(want) else np.float64
-    left, right = got.astype(wide), want.astype(wide)
-    finite = right[np.isfinite(right)]
-    rtol = tolerance(got.dtype)
-    size = float(np.sqrt(np.mean(np.abs(finite) ** 2))) if finite.size else 0.0
-    rtol, atol = given or (rtol, rtol * size)
-    return ~np.isclose(left, right, rtol=rtol, atol=atol, equal_nan=True)
+    wide = _wide(got, want)
+    rtol, atol = given or allowed(got.dtype, want)
+    return ~np.isclose(got.astype(wide), want.astype(wide), rtol=rtol, atol=atol, equal_nan=True)
+
+
+def allowed(dtype: Any, want: np.ndarray) -> tuple[float, float]:
+    """The relative tolerance of a dtype, and the absolute one that follows from the size of what is wanted."""
+    finite = np.abs(want.astype(_wide(want)))
+    finite = finite[np.isfinite(finite)]
+    largest = float(finite.max(initial=0))
+    rms = largest * float(np.sqrt(np.mean((finite / largest) ** 2))) if largest else 0.0
+    return tolerance(dtype), tolerance(dtype) * rms
+
+
+def _wide(*arrays: np.ndarray) -> type:
+    return np.complex128 if any(map(np.iscomplexobj, arrays)) else np.float64
 
 
 def unequal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -49,9 +58,16 @@ def unequal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def describe(
-    code: str, what: str, mask: np.ndarray, output: int, kernels: list[Kernel], got: np.ndarray, want: np.ndarray | None
+    code: str,
+    what: str,
+    mask: np.ndarray,
+    output: int,
+    kernels: list[Kernel],
+    got: np.ndarray,
+    want: np.ndarray | None = None,
+    wants: str = "",
 ) -> Finding:
-    """A finding for the elements of one output where ``mask`` holds (at least one).
+    """A finding for the elements of one output where ``mask`` holds (at least one); ``wants`` is where want came from.
 
     Its region is the smallest box with every such element of the first wrong block; of all, where blocks are unknown.
     """
@@ -62,10 +78,8 @@ def describe(
     parts = [f"{what} in {mask.sum()} of {mask.size} elements"]
     if nans:
         parts.append(f"{nans} of them NaN")
-    if want is not None:
-        parts.append(f"first at {_index(first)}: {_number(got[first])} where {_number(want[first])} is right")
-    else:
-        parts.append(f"first at {_index(first)}")
+    against = f": {_number(got[first])} where {wants} gives {_number(want[first])}" if want is not None else ""
+    parts.append(f"first at {_index(first)}{against}")
     where = f"output {output}, elements {_slices(region)}" if mask.ndim else f"output {output}"
     owner, block = _owner(first, got.shape, kernels)
     if owner:

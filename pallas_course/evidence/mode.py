@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import config, source_info_util
+from jax._src.pallas import primitives
 from jax.experimental.pallas import tpu as pltpu
 
 from pallas_course.kernels import versions
 
+# Private: JAX has no argument for it.
+_FILL: Any = primitives.uninitialized_value
 # Private: a place in the user's code is what an error or a race report should name, never this file.
 source_info_util.register_exclusion(__file__)
 
@@ -25,21 +29,39 @@ class Reached:
     inside: bool
 
 
+def fill(dtype: Any, *, again: bool = False) -> Any:
+    """What memory that nobody set holds under ``interpret=True``: NaN, the smallest integer, False.
+
+    With ``again``, what it holds within ``forced(True, refilled=True)``: another value, but for int16, in which JAX
+    counts semaphores.
+    """
+    if not again or dtype == np.int16 or not isinstance(dtype, np.dtype):
+        return _FILL((), dtype)
+    largest = dtype == np.bool_ or jax.numpy.issubdtype(dtype, np.unsignedinteger)
+    return np.array(-1 if largest else 0).astype(dtype)
+
+
 @contextlib.contextmanager
 def forced(
-    interpret: Any, *, gpu: bool = False, ordered: bool = False, vmem_limit: int | None = None
+    interpret: Any,
+    *,
+    gpu: bool = False,
+    ordered: bool = False,
+    refilled: bool = False,
+    vmem_limit: int | None = None,
 ) -> Iterator[list[Reached]]:
     """Within, each ``pallas_call``, ``pl.kernel`` and ``core_map`` runs as if ``interpret`` had been its argument.
 
     ``interpret`` is what Pallas takes: False for a compiler, True, or ``pltpu.InterpretParams``. It replaces an
     argument of the code's own, however the call was imported, and a forced interpret mode of JAX's. With ``gpu``, calls
-    that name no GPU backend are sent to Triton; with ``ordered``, no grid axis counts as parallel; ``vmem_limit``
-    replaces the bytes of VMEM that a call may use. Yields a list that grows by each call reached.
+    that name no GPU backend are sent to Triton; with ``ordered``, no grid axis counts as parallel; with ``refilled``,
+    memory that nobody set holds other values under ``interpret=True``; ``vmem_limit`` replaces the bytes of VMEM that a
+    call may use. Yields a list that grows by each call reached.
 
     What was traced in another mode is forgotten, before and after. One thread at a time.
     """
     reached: list[Reached] = []
-    primitives = versions.call_primitives()
+    calls = versions.call_primitives()
 
     def replaced(primitive: Any) -> Any:
         bind = type(primitive).bind
@@ -61,11 +83,14 @@ def forced(
         return with_mode
 
     jax.clear_caches()
-    for primitive in primitives:
+    for primitive in calls:
         primitive.bind = replaced(primitive)
+    if refilled:
+        primitives.uninitialized_value = lambda shape, dtype: jax.numpy.full(shape, fill(dtype, again=True), dtype)
     try:
         yield reached
     finally:
-        for primitive in primitives:
+        for primitive in calls:
             del primitive.bind
+        primitives.uninitialized_value = _FILL
         jax.clear_caches()

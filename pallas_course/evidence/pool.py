@@ -1,28 +1,20 @@
-"""Runs jobs in worker processes, two at a time or as many as there are cores, each task with a time limit."""
+"""Runs jobs in worker processes, as many at a time as there are cores, each task with limits on time and memory."""
 
-import contextlib
 import dataclasses
 import json
 import os
-import queue
 import re
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pallas_course.evidence import chips, compiled
+from pallas_course.evidence.process import ROOT, Lost, Starter, Worker
 from pallas_course.evidence.verdict import FAIL, Finding, Verdict, from_json
 
-KEPT = 16_000  # characters of what a worker prints
-ROOT = Path(__file__).resolve().parents[2]
 # Where this machine keeps the course and its packages, and addresses: nothing a verdict should hold.
 _PLACES = re.compile(rf"{re.escape(str(ROOT))}{os.sep}|/\S*?site-packages/| at 0x[0-9a-f]+")
 
@@ -43,12 +35,17 @@ class Task:
 
 @dataclass
 class Done:
-    """A task's verdict, the versions it was made with and what the worker printed last."""
+    """A task's verdict, and the versions it was made with.
+
+    ``misuse`` says what is wrong with the question, and what to do, where it has no answer. ``unloadable`` is set where
+    loading the target ended the process.
+    """
 
     task: Task
     verdict: Verdict
     versions: dict[str, str] = field(default_factory=dict)
-    loading: bool = False
+    misuse: tuple[str, str] | None = None
+    unloadable: bool = False
 
 
 def run(
@@ -57,178 +54,140 @@ def run(
     limit: float,
     told: Callable[[Done], None] = lambda done: None,
 ) -> list[Done]:
-    """The verdicts of every job's tasks. A job is one process; it is started again after a task that ended it.
-
-    What ends its process while it is loaded would do so each time: it is not tried again, and its other tasks get the
-    same verdict.
-    """
-    unloadable: dict[str, Verdict] = {}
-
-    def job(tasks: list[Task]) -> list[Done]:
-        finished: list[Done] = []
-        left = list(tasks)
-        while left:
-            target = json.dumps(cases[left[0].case]["target"])
-            if target in unloadable:
-                results = iter([Done(left[0], _named(unloadable[target], left[0]))])
-            else:
-                results = _process(cases, left, limit)
-            for done in results:
-                if done.loading:
-                    unloadable[json.dumps(cases[done.task.case]["target"])] = done.verdict
-                left.remove(done.task)
-                finished.append(done)
-                told(done)
-        return finished
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(cores) as pool:
-        return [done for finished in pool.map(job, jobs) for done in finished]
+    """``Pool.run`` in a pool of its own."""
+    with Pool() as pool:
+        return pool.run(cases, jobs, limit, told)
 
 
-def _process(cases: dict[str, dict[str, Any]], tasks: list[Task], limit: float) -> Iterator[Done]:
-    """Run one worker; yields what it finished, and for the task it died or hung on what became of it."""
-    environment = chips.environment()
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
-    if not any(task.rung == compiled.RUNG for task in tasks):
-        yield from _worker(cases, tasks, limit, environment)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield from _worker(cases, tasks, limit, environment | compiled.environment(folder))
+class Pool:
+    """Where jobs run; in ``environment``, by default that of a machine without accelerators."""
 
+    def __init__(self, environment: dict[str, str] | None = None) -> None:
+        self._environment = chips.environment() if environment is None else environment
+        self._starting = threading.Lock()
+        self._starter: Starter | None = None
 
-def _worker(
-    cases: dict[str, dict[str, Any]], tasks: list[Task], limit: float, environment: dict[str, str]
-) -> Iterator[Done]:
-    reading, writing = os.pipe()
-    command = [sys.executable, "-m", "pallas_course.evidence.worker", str(writing)]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        pass_fds=(writing,),
-        env=environment,
-        start_new_session=True,
-    ) as process:
-        os.close(writing)
-        used = {task.case: cases[task.case] for task in tasks}
-        job = {"cases": used, "tasks": [{"id": t.id, "case": t.case, "rung": t.rung, "chip": t.chip} for t in tasks]}
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(job).encode())
-            process.stdin.close()
-        printed = _Tail(process.stdout)
-        lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=_pump, args=(reading, lines), daemon=True).start()
-        named = {task.id: task for task in tasks}
-        at, loading, clock = tasks[0], True, _Clock(process.pid, limit)
+    def __enter__(self) -> "Pool":
+        self._starter = Starter(self._environment)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every worker; those of a run that was interrupted too."""
+        starter, self._starter = self._starter, None
+        if starter is not None:
+            starter.close()
+
+    def run(
+        self,
+        cases: dict[str, dict[str, Any]],
+        jobs: list[list[Task]],
+        limit: float,
+        told: Callable[[Done], None] = lambda done: None,
+    ) -> list[Done]:
+        """The verdicts of every job's tasks. A job is one process; it is started again after a task that ended it.
+
+        What ends its process while it is loaded would do so each time: it is not tried again, and its other tasks get
+        the same verdict. Raises RuntimeError when no worker can be started.
+        """
+        unloadable: dict[str, Verdict] = {}
+
+        def job(tasks: list[Task]) -> list[Done]:
+            finished: list[Done] = []
+            left = list(tasks)
+            while left:
+                target = json.dumps(cases[left[0].case]["target"])
+                if target in unloadable:
+                    results = iter([Done(left[0], named(unloadable[target], left[0]))])
+                else:
+                    results = self._process(cases, left, limit)
+                for done in results:
+                    if done.unloadable:
+                        unloadable[json.dumps(cases[done.task.case]["target"])] = done.verdict
+                    left.remove(done.task)
+                    finished.append(done)
+                    told(done)
+            return finished
+
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        with ThreadPoolExecutor(cores) as threads:
+            try:
+                return [done for finished in threads.map(job, jobs) for done in finished]
+            except BaseException:
+                self.__exit__()  # workers still running end, and the threads that follow them
+                threads.shutdown(cancel_futures=True)
+                raise
+
+    def _worker(self, job: dict[str, Any]) -> Worker:
+        with self._starting:
+            if self._starter is None:
+                raise Lost("the pool was closed")
+            try:
+                return Worker(self._starter, job)
+            except Lost:
+                if self._starter is None:
+                    raise
+                # Ended by code whose parent it was; a second one has to live.
+                self._starter.close()
+                self._starter = Starter(self._environment)
+                return Worker(self._starter, job)
+
+    def _process(self, cases: dict[str, dict[str, Any]], tasks: list[Task], limit: float) -> Iterator[Done]:
+        """Run one worker; yields what it finished, and for the task it died or hung on what became of it."""
+        if not any(task.rung == compiled.RUNG for task in tasks):
+            yield from self._followed(cases, tasks, limit, {})
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            yield from self._followed(cases, tasks, limit, compiled.environment(folder))
+
+    def _followed(
+        self, cases: dict[str, dict[str, Any]], tasks: list[Task], limit: float, environment: dict[str, str]
+    ) -> Iterator[Done]:
+        left = {task.id: task for task in tasks}
+        worker = self._worker(
+            {
+                "cases": {task.case: cases[task.case] for task in tasks},
+                "tasks": [dataclasses.asdict(task) | {"id": task.id} for task in tasks],
+                "environment": environment,
+            }
+        )
+        at, stage, watch = tasks[0], "load", worker.watch(limit)
+        status, over = None, None
         try:
-            while True:
-                try:
-                    line = lines.get(timeout=0.2)
-                except queue.Empty:
-                    if clock.over():
-                        while_ = " while it was loaded" if loading else ""
-                        yield Done(at, _stopped(at, "hang", f"no answer within {limit:g} s{while_}"), loading=loading)
-                        return
-                    continue
-                if line is None:
-                    break
-                message = json.loads(line)
-                if "begin" in message:
-                    at, loading, clock = named[message["begin"]], True, _Clock(process.pid, limit)
-                    continue
-                if "loaded" in message:
-                    loading = False
-                    continue
-                done = named.pop(message["end"])
-                told = from_json(json.loads(_PLACES.sub("", json.dumps(message["verdict"]))))
-                yield Done(done, _named(told, done), message["versions"])
-                if not named:
-                    return
-            status = process.wait()
-            code, what = _ended(status, printed.text())
-            yield Done(at, _stopped(at, code, what), loading=loading)
+            while left and over is None:
+                message = worker.heard(0 if status is not None else 0.1)
+                if message is None:
+                    if status is not None:
+                        break
+                    if (status := worker.status()) is None:
+                        over = watch.over()
+                    else:
+                        worker.end()  # which reads what is still on its way
+                elif "begin" in message:
+                    at, stage, watch = left[message["begin"]], "load", worker.watch(limit)
+                elif "stage" in message:
+                    stage = message["stage"]
+                else:
+                    done = left.pop(message["end"])
+                    told = from_json(json.loads(_PLACES.sub("", json.dumps(message["verdict"]))))
+                    yield Done(done, named(told, done), message["versions"], message.get("misuse"))
         finally:
-            # The worker's whole group: what the audited code started ends with it.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            worker.end()
+        if left:
+            code, what = over or ("abort" if (status or 0) < 0 else "exit", worker.last_words(status or 0))
+            yield Done(at, _stopped(at, stage, code, what), unloadable=stage == "load")
 
 
-class _Clock:
-    """A limit on the processor time of a process, and on the time it waits without using any.
-
-    On a busy machine a process that gets on is left alone, up to ten times the limit. Where the system does not tell
-    processor time (no /proc), the limit is on time alone.
-    """
-
-    def __init__(self, pid: int, limit: float) -> None:
-        self._pid, self._limit = pid, limit
-        self._began = self._moved = time.monotonic()
-        self._first = self._last = self._spent()
-
-    def _spent(self) -> float | None:
-        try:
-            fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return None
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def over(self) -> bool:
-        """Whether the process is to be ended."""
-        now, spent = time.monotonic(), self._spent()
-        if spent is None or self._first is None or self._last is None:
-            return now - self._began > self._limit
-        if spent - self._last > 0.1:
-            self._last, self._moved = spent, now
-        if spent - self._first > self._limit or now - self._began > 10 * self._limit:
-            return True
-        return now - self._moved > self._limit
-
-
-def _pump(reading: int, lines: "queue.Queue[str | None]") -> None:
-    with os.fdopen(reading) as stream:
-        for line in stream:
-            lines.put(line)
-    lines.put(None)
-
-
-class _Tail:
-    """Drains a pipe for as long as it is open, keeping only its end."""
-
-    def __init__(self, stream: Any) -> None:
-        self._kept = b""
-        self._thread = threading.Thread(target=self._drain, args=(stream,), daemon=True)
-        self._thread.start()
-
-    def _drain(self, stream: Any) -> None:
-        with contextlib.suppress(ValueError, OSError):
-            while chunk := stream.read1(65536):
-                self._kept = (self._kept + chunk)[-KEPT:]
-
-    def text(self) -> str:
-        """What was kept, once the process has ended."""
-        self._thread.join(1)
-        return self._kept.decode(errors="replace")
-
-
-def _ended(status: int, printed: str) -> tuple[str, str]:
-    lines = [line for line in printed.splitlines() if line.strip()]
-    fatal = next((line for line in lines if "Check fail" in line or line.startswith("F0") or "Fatal" in line), "")
-    last = fatal or (lines[-1] if lines and status else "")
-    said = f": {last.strip()[:200]}" if last else ""
-    if status < 0:
-        return "abort", f"the process was ended by {signal.Signals(-status).name}{said}"
-    return "exit", f"the process ended itself with status {status}{said}"
-
-
-def _stopped(task: Task, code: str, message: str) -> Verdict:
+def _stopped(task: Task, stage: str, code: str, message: str) -> Verdict:
+    if stage == "load":
+        message += " while it was loaded"
+    elif stage:  # the oracle or the inputs: no fault of the kernel's
+        code = stage
     finding = Finding(code, message)
-    return _named(Verdict(task.rung, FAIL, reason=f"{code}: {message}", findings=(finding,)), task)
+    return named(Verdict(task.rung, FAIL, reason=f"{code}: {message}", findings=(finding,)), task)
 
 
-def _named(verdict: Verdict, task: Task) -> Verdict:
-    chip = {"lower": chips.CHIPS[task.chip].platform, "compile": task.chip, compiled.RUNG: task.chip}.get(task.rung, "")
+def named(verdict: Verdict, task: Task) -> Verdict:
+    """The verdict with the task's rung, case and, where that goes without running it, chip."""
+    own = {"lower": chips.CHIPS[task.chip].platform, "compile": task.chip, compiled.RUNG: task.chip}
+    chip = own.get(task.rung, verdict.chip)
     return dataclasses.replace(verdict, rung=task.rung, case=task.case, chip=chip)

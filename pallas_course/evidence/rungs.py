@@ -1,21 +1,23 @@
-"""The rungs a machine without an accelerator can climb, each for one case; runs inside a worker process."""
+"""The rungs, each for one case; runs inside a worker process."""
 
 import contextlib
 import dataclasses
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import dispatch
 from jax.experimental.pallas import tpu as pltpu
+from jax.sharding import SingleDeviceSharding
 
-from pallas_course.evidence import chips, facts, gradient, mode, target, traced
-from pallas_course.evidence.case import Case, compare
+from pallas_course.evidence import chips, executed, facts, gradient, judge, mode, target, traced
+from pallas_course.evidence.case import READS_A_VALUE, Case, compare, unset
 from pallas_course.evidence.simulated import simulate
-from pallas_course.evidence.verdict import FAIL, NOT_RUN, Finding, Verdict, failed
+from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, Finding, Verdict, failed
 
 
 def interpret(case: Case) -> Verdict:
-    """Run with ``interpret=True`` and compare with the oracle, where there is one."""
+    """Run with ``interpret=True``; look for memory that nobody set, and compare with the oracle, where there is one."""
     got, reached = case.run(True)
     if not reached:
         return failed("interpret", [Finding("no-kernel", "the function never reached a Pallas call", case.file)])
@@ -24,14 +26,35 @@ def interpret(case: Case) -> Verdict:
             "interpret", NOT_RUN, reason="the kernel stands in a branch for accelerators, which a CPU leaves out"
         )
     case.interpreted = got
-    found = compare(case, got, "wrong-values", "differs from the oracle", case.oracle(), case.tolerance)
-    if case.spec.get("grad"):
-        found = gradient.check(case.plain, case.arrays, got, case)
-    for static in case.spec.get("alternatives", ()):
-        other, _ = Case({**case.spec, "static": static, "alternatives": ()}).run(True)
-        found += compare(case, other, "blocks", f"with {static} differs from the first", got, case.tolerance)
+    found, told = _unset(case, got)
+    found += gradient.check(case.plain, case.arrays, got, case) if case.spec.get("grad") else case.judged(got, told)
+    found += _other_values(case, got)
     own = {"own_mode": True} if any(call.own or call.inside for call in reached) else {}
-    return failed("interpret", found, facts=own)
+    return failed("interpret", found, runs=case.left_out, facts=own)
+
+
+def _unset(case: Case, got: list[np.ndarray]) -> tuple[list[Finding], list[np.ndarray]]:
+    """What shows the fill of memory that nobody set, and changes with it."""
+    fills = [np.asarray(mode.fill(array.dtype)) for array in got]
+    showing = [~judge.unequal(array, held) for array, held in zip(got, fills, strict=True)]
+    if not any(shown.any() for shown in showing):
+        return [], []
+    again, _ = case.run(True, refilled=True)
+    again = [np.where(shown, new, old) for shown, new, old in zip(showing, again, got, strict=True)]
+    return unset(case, got, again, fills, [np.asarray(mode.fill(array.dtype, again=True)) for array in got])
+
+
+def _other_values(case: Case, got: list[np.ndarray]) -> list[Finding]:
+    """What changes with the values of a keyword that are to give the same, where no oracle judges each by itself."""
+    found: list[Finding] = []
+    first = case.spec.get("static", {})
+    for static in case.spec.get("alternatives", ()) if not case.spec.get("oracle") else ():
+        changed = [name for name in static if static[name] != first.get(name)]
+        names = [", ".join(f"{n}={values.get(n, 'its default')}" for n in changed) for values in (static, first)]
+        other, _ = Case({**case.spec, "static": static, "alternatives": ()}).run(True)
+        what = f"with {names[0]} differs from {names[1]}"
+        found += compare(case, other, got, "keyword", what, (names[0], names[1]), case.tolerance)
+    return found
 
 
 def lower(case: Case, chip: str) -> Verdict:
@@ -39,44 +62,60 @@ def lower(case: Case, chip: str) -> Verdict:
     return lowered(case, chip, None)[0]
 
 
-def lowered(case: Case, chip: str, sharding: Any, vmem_limit: int | None = None) -> tuple[Verdict, Any]:
-    """The verdict of lowering and the lowered program, None where there is none; ``vmem_limit`` in bytes, for a TPU."""
-    spec = chips.CHIPS[chip]
-    gpu = spec.platform == "gpu"
-    with chips.assumed(chip), mode.forced(False, gpu=gpu, vmem_limit=vmem_limit) as reached:
+def lowered(
+    case: Case, chip: str, sharding: Any, vmem_limit: int | None = None, *, platform: str = ""
+) -> tuple[Verdict, Any]:
+    """The verdict of lowering and the lowered program, None where there is none; ``vmem_limit`` in bytes, for a TPU.
+
+    With ``platform`` no chip is assumed: ``sharding`` names a device that is there.
+    """
+    where = contextlib.nullcontext() if platform else chips.assumed(chip)
+    platform = platform or chips.CHIPS[chip].platform
+    gpu = platform == "gpu"
+    with where, mode.forced(False, gpu=gpu, vmem_limit=vmem_limit) as reached:
         case.stage = "trace"
         try:
             program, kernels = case.trace("cuda" if gpu else "tpu", sharding)
-        except (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError) as error:
+        except READS_A_VALUE as error:
             reason = f"the function reads a traced value ({type(error).__name__}), so it is no single program"
-            return Verdict("lower", NOT_RUN, chip=spec.platform, reason=reason), None
+            return Verdict("lower", NOT_RUN, chip=platform, reason=reason), None
         if not kernels:
             what = "the traced program holds no Pallas call" if reached else "the function never reached a Pallas call"
-            return failed("lower", [Finding("no-kernel", what, case.file)], chip=spec.platform), None
+            return failed("lower", [Finding("no-kernel", what, case.file)], chip=platform), None
         if any(call.inside for call in reached):
             what = "the function forces JAX's interpret mode, so that a TPU would be handed no kernel"
-            return failed("lower", [Finding("no-kernel", what, kernels[0].where)], chip=spec.platform), None
+            return failed("lower", [Finding("no-kernel", what, kernels[0].where)], chip=platform), None
         case.stage = "lowering"
         module = program.lower(lowering_platforms=("cuda" if gpu else "tpu",))
         lost = traced.absent(kernels, traced.custom_calls(module))
-    found = (
-        [Finding("no-kernel", f"the module lowered for {spec.platform} lacks the call of {', '.join(lost)}")]
-        if lost
-        else []
-    )
-    return failed("lower", found, chip=spec.platform), module
+    found = [Finding("no-kernel", f"the module lowered for {platform} lacks the call of {', '.join(lost)}")]
+    return failed("lower", found if lost else [], chip=platform), module
 
 
 def compile_(case: Case, chip: str) -> Verdict:
     """Compile for a named chip by its own compiler; what it says of memory is kept."""
     sharding = chips.sharding(chip)
     lowering, module = lowered(case, chip, sharding)
-    if lowering.status != "pass":
-        return Verdict("compile", lowering.status, chip=chip, reason=lowering.reason, findings=lowering.findings)
+    if lowering.status != PASS:
+        return dataclasses.replace(lowering, rung="compile", chip=chip)
     case.stage = "compile"
     with chips.assumed(chip):
         case.compiled = module.compile()
-    return Verdict("compile", "pass", chip=chip, facts=facts.of_compiled(case.compiled))
+    return Verdict("compile", PASS, chip=chip, facts=facts.of_compiled(case.compiled))
+
+
+def on_accelerator(case: Case, rung: str) -> Verdict:
+    """Execute, or time, on the accelerator that JAX finds."""
+    device, reason = executed.device()
+    if device is None:
+        return Verdict(rung, NOT_RUN, reason=reason)
+    if rung == "time":
+        return executed.time(case, device)
+    platform = "gpu" if device.platform == "gpu" else "tpu"
+    lowering, module = lowered(case, "", SingleDeviceSharding(device), platform=platform)
+    if lowering.status != PASS:
+        return dataclasses.replace(lowering, rung=rung, chip=device.device_kind)
+    return executed.execute(case, module, device)
 
 
 def climb(case: Case, rung: str, chip: str) -> Verdict:
@@ -100,6 +139,8 @@ def _climb(case: Case, rung: str, chip: str) -> Verdict:
             return interpret(case)
         if rung == "simulate":
             return simulate(case)
+        if rung in ("execute", "time"):
+            return on_accelerator(case, rung)
         return lower(case, chip) if rung == "lower" else compile_(case, chip)
     except BaseException as error:  # noqa: BLE001  the code under audit may raise anything
         _end_run()

@@ -11,8 +11,9 @@ from pallas_course.evidence.causes import Entry, entries
 from pallas_course.evidence.findings import explanation
 from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, RUNGS, Finding, Verdict
 
-_STOPS = ("syntax", "import", "name", "exit", "inputs", "no-kernel", "trace", "hang", "abort")
-_COMPARED = ("shape", "blocks", "wrong-values", "rungs")  # findings that come after values were compared
+_STOPS = ("syntax", "import", "name", "exit", "inputs", "result", "no-kernel", "trace", "hang", "abort", "memory")
+# Findings that come with, or after, a comparison of values.
+_COMPARED = ("unwritten", "uninitialised", "shape", "keyword", "wrong-values", "rungs")
 
 
 MUSEUM = (
@@ -252,7 +253,8 @@ def not_run(report: Report) -> list[tuple[str, str]]:
         told = [verdict.reason] * (verdict.status == NOT_RUN)
         for reason in told + [run for run in verdict.runs if run.startswith("left out")]:
             reasons.setdefault(reason, []).append(verdict)
-    return [(on_cases(verdicts, report), reason) for reason, verdicts in reasons.items()]
+    found = [(on_cases(verdicts, report), reason) for reason, verdicts in reasons.items()]
+    return found + list(report.left_out.items())
 
 
 def says(report: Report) -> list[tuple[str, str]]:
@@ -273,7 +275,7 @@ def _interpreted(report: Report, passed: list[Verdict]) -> str:
         said.append(f"each value agrees with {report.request.oracle['function']}'s, within the tolerance, on a CPU")
     elif plain:
         said.append("the call runs to its end on a CPU; its values were compared with nothing")
-    if any(verdict.case == GIVEN for verdict in plain):
+    if any(verdict.case == GIVEN for verdict in plain) and not report.request.oracle:
         names = [name for name, values in report.request.variants.items() if len(values) > 1]
         said += [f"they are the same for each value of {listed(names)}"] * bool(names)
     if len(plain) < len(passed):

@@ -7,6 +7,9 @@ from typing import Any
 
 RUNGS = ("interpret", "simulate", "lower", "compile", "execute", "time")
 PASS, FAIL, NOT_RUN = "pass", "fail", "not run"
+LEFT_OUT = "left out: "
+"""How an entry of a verdict's ``runs`` begins that says what its rung did not do."""
+NO_ORACLE = f"{LEFT_OUT}values were not compared, since no oracle was given"
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Finding:
 class Verdict:
     """One rung's answer for one kernel on one case.
 
-    ``facts`` are static: bytes, blocks and compiler figures, never a time. ``runs`` names what a rung tried.
+    ``facts`` are static (bytes, blocks, compiler figures), but for the seconds that the rung "time" measures. ``runs``
+    names what a rung tried, and after LEFT_OUT what it did not.
     """
 
     rung: str
@@ -73,3 +77,11 @@ def failed(rung: str, findings: list[Finding], **rest: Any) -> Verdict:
 def today() -> str:
     """The date of a record, UTC."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+class Misuse(Exception):
+    """A question that has no answer: what is wrong with it, and what to ask."""
+
+    def __init__(self, wrong: str, do: str) -> None:
+        super().__init__(wrong)
+        self.wrong, self.do = wrong, do

@@ -5,9 +5,7 @@ import importlib.metadata
 import warnings
 from typing import Any
 
-import jax
-from jax.experimental import pallas as pl
-from jax.experimental.pallas import tpu as pltpu
+# JAX itself is imported where it is needed: to check and name the installed versions takes none of its time.
 
 OLDEST, BEFORE = (0, 10, 2), (0, 13)
 
@@ -16,8 +14,9 @@ class UnsupportedVersion(RuntimeError):
     """The installed JAX is one the course was never run on."""
 
 
-def check(version: str = jax.__version__) -> None:
-    """Raise UnsupportedVersion unless ``version`` of JAX is one that this module knows."""
+def check(version: str | None = None) -> None:
+    """Raise UnsupportedVersion unless ``version`` of JAX, by default the installed one, is one this module knows."""
+    version = version or importlib.metadata.version("jax")
     numbers = tuple(int(part) for part in version.split(".") if part.isdigit())
     if not OLDEST <= numbers < BEFORE:
         raise UnsupportedVersion(
@@ -48,11 +47,15 @@ def call_primitives() -> tuple[Any, ...]:
 
 def races_are_printed() -> dict[str, Any]:
     """The InterpretParams arguments with which a race is reported and the run goes on: all that 0.10.2 can do."""
+    from jax.experimental.pallas import tpu as pltpu
+
     return {"on_race": "warn"} if "on_race" in {f.name for f in dataclasses.fields(pltpu.InterpretParams)} else {}
 
 
 def tensorcore_mesh(axis: str, cores: int) -> Any:
     """A mesh of ``cores`` TensorCores for ``pl.kernel``; 0.10.2 builds it by a function that 0.12 deprecates."""
+    from jax.experimental.pallas import tpu as pltpu
+
     if hasattr(pltpu, "TensorCoreMesh"):
         return pltpu.TensorCoreMesh(axis_name=axis, num_cores=cores)
     return pltpu.create_tensorcore_mesh(axis, num_cores=cores)
@@ -69,9 +72,13 @@ def triton_params() -> Any:
 
 def lowers_for_gpu(params: Any) -> bool:
     """Whether a ``pallas_call`` with these compiler parameters is meant for a GPU."""
+    from jax.experimental.pallas import tpu as pltpu
+
     return params is not None and not isinstance(params, pltpu.CompilerParams)
 
 
 def squeezed(dimension: Any) -> bool:
     """Whether a block's dimension is left out of the reference the kernel sees."""
+    from jax.experimental import pallas as pl
+
     return dimension is None or isinstance(dimension, pl.Squeezed)

@@ -104,10 +104,13 @@ def test_a_difference_names_its_first_element_block_and_program() -> None:
     want = np.zeros((256, 256), np.float32)
     got = want.copy()
     got[130:132, 200] = np.nan
-    told = judge.describe("wrong-values", "differs", judge.differs(got, want), 0, [found], got, want)
+    told = judge.describe("wrong-values", "differs", judge.differs(got, want), 0, [found], got, want, "the oracle")
     assert told.region == ((130, 132), (200, 201))
     assert told.where == "output 0, elements [130:132, 200]; block (1, 1), of program (1, 1, 0)"
-    assert told.message == "differs in 2 of 65536 elements, 2 of them NaN, first at [130, 200]: nan where 0 is right"
+    assert (
+        told.message
+        == "differs in 2 of 65536 elements, 2 of them NaN, first at [130, 200]: nan where the oracle gives 0"
+    )
 
 
 def test_tolerance_follows_the_dtype_and_the_size_of_the_result() -> None:

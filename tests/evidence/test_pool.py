@@ -7,7 +7,7 @@ import pytest
 
 from pallas_course.evidence.pool import Done, Task, run
 
-BODY = "    return pl.pallas_call(lambda a, b: None, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)\n"
+BODY = "    return pl.pallas_call(lambda a, b: b.__setitem__(..., a[...]), out_shape=jax.typeof(x))(x)\n"
 FILES = {
     "hangs": "def kernel(x):\n    while True: pass\n",
     "sleeps while imported": "import time\ntime.sleep(1000)\n",

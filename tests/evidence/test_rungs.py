@@ -8,7 +8,7 @@ import pytest
 
 from pallas_course.evidence import chips, rungs
 from pallas_course.evidence.case import Case
-from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, Verdict
+from pallas_course.evidence.verdict import FAIL, NO_ORACLE, NOT_RUN, PASS, Verdict
 
 Write = Callable[[str], Path]
 
@@ -59,14 +59,16 @@ def test_a_right_kernel_passes_and_says_what_was_tried(kernel_file: Write) -> No
 
 def test_a_floor_divided_grid_is_found_with_and_without_an_oracle(kernel_file: Write) -> None:
     path = kernel_file(ADD + "\ndef floor(x):\n    return kernel(x, grid=(x.shape[0] // 8, x.shape[1] // 128))\n")
-    for oracle, seen in ((True, "wrong-values"), (False, PASS)):
+    for oracle in (True, False):
         checked = case(path, [[20, 256]], function="floor", oracle=oracle)
-        assert code(rungs.climb(checked, "interpret", "v5e")) == seen
-        simulated = rungs.climb(checked, "simulate", "v5e")
-        assert code(simulated) == "unwritten"
-        assert "1024 of 5120 elements" in simulated.reason
-        assert simulated.findings[0].region == ((16, 20), (0, 128))
-        assert "block (2, 0), which no program owns" in simulated.findings[0].where
+        for rung in ("interpret", "simulate"):
+            verdict = rungs.climb(checked, rung, "v5e")
+            (found,) = verdict.findings
+            assert found.code == "unwritten"
+            assert "1024 of 5120 elements" in found.message
+            assert found.region == ((16, 20), (0, 128))
+            assert "block (2, 0), which no program owns" in found.where
+            assert (NO_ORACLE in verdict.runs) is not oracle
 
 
 def test_an_integer_tail_that_interpretation_hides_is_found(kernel_file: Write) -> None:
@@ -188,7 +190,7 @@ def test_outputs_of_another_shape_or_dtype_are_named(kernel_file: Write) -> None
     path = kernel_file(ADD.replace("x.astype(np.float64) + 1", "(x + 1)[:4].astype(np.float16)"))
     verdict = rungs.climb(case(path, [[8, 128]]), "interpret", "v5e")
     assert code(verdict) == "shape"
-    assert "float32[8, 128] where float16[4, 128] is wanted" in verdict.reason
+    assert verdict.reason == "shape: the function gives float32[8, 128] and the oracle gives float16[4, 128]"
 
 
 def test_keywords_pytrees_and_several_outputs_are_taken(kernel_file: Write) -> None:
@@ -215,8 +217,11 @@ def test_another_value_of_a_keyword_must_not_change_the_result(kernel_file: Writ
     path = kernel_file(ADD.replace("x_ref[...] + 1", "x_ref[...] + x_ref.shape[0]"))
     checked = case(path, [[16, 128]], oracle=False, alternatives=[{"block": "(16, 128)"}])
     verdict = rungs.climb(checked, "interpret", "v5e")
-    assert code(verdict) == "blocks"
-    assert "(16, 128)" in verdict.reason
+    assert code(verdict) == "keyword"
+    assert "with block=(16, 128) differs from block=its default in 2048 of 2048 elements" in verdict.reason
+    assert "right" not in verdict.reason
+    judged = case(path, [[16, 128]], alternatives=[{"block": "(16, 128)"}])
+    assert [finding.code for finding in rungs.climb(judged, "interpret", "v5e").findings] == ["wrong-values"]
 
 
 def test_a_gradient_needs_a_backward_pass_and_a_right_one(kernel_file: Write) -> None:
