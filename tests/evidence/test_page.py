@@ -154,6 +154,15 @@ def test_two_outputs_and_two_kernels_each_have_their_figures() -> None:
     ]
 
 
+def test_visits_that_cannot_be_told_apart_are_not_drawn() -> None:
+    block = window([16, 128], [8, 128], [2], lambda i: (i, 0))
+    facts = {"kernels": [kernel([2], block, name="one"), kernel([2], block, name="two")]}
+    assert titles(report(failed("simulate", [], case="given", facts=facts | {"order": [[0], [1], [0]]}))) == [
+        "Owner map",
+        "Owner map",
+    ]
+
+
 def test_the_page_is_valid_html_that_asks_for_nothing() -> None:
     shown = page.page(report(floor("interpret", UNWRITTEN, own_mode=True), floor("simulate", order=[[0, 0], [0, 1]])))
     parser = HTMLParser()
