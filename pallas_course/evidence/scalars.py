@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src.interpreters import partial_eval
 
 KERNELS = ("pallas_call", "mpmd_map", "core_map")
 # Equations that hand their operands to a program inside as they are; a conditional's first chooses the branch.
@@ -56,14 +57,19 @@ class Scope:
 
 
 def whole(jaxpr: Any, arrays: list[np.ndarray] | None) -> Scope:
-    """The scope of a whole (closed) program, called with ``arrays``; without them nothing but constants is known."""
+    """The scope of a whole (closed) program, called with ``arrays``; without them nothing but constants is known.
+
+    Equations that none of its results needs are not in it: JAX leaves them out of what it lowers, too.
+    """
+    inside = getattr(jaxpr, "jaxpr", jaxpr)
+    used, _ = partial_eval.dce_jaxpr(inside, [True] * len(inside.outvars), instantiate=True)
 
     def given(places: list[int]) -> Values:
         if arrays is None:
             return None if places else []
         return [arrays[place] for place in places]
 
-    return Scope(getattr(jaxpr, "jaxpr", jaxpr), list(getattr(jaxpr, "consts", ())), given)
+    return Scope(used, list(getattr(jaxpr, "consts", ())), given)
 
 
 def inner(equation: Any) -> list[tuple[str, Any]]:

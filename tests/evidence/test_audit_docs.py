@@ -16,7 +16,7 @@ from pallas_course.kernels import versions
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "audit.md").read_text("utf-8")
 KERNEL = re.findall(r'```python title="my_kernel.py"\n(.*?)```', PAGE, re.DOTALL)[0]
-SESSIONS = re.findall(r"```console\n\$ (.*?[^\\])\n(.*?)```", PAGE, re.DOTALL)
+SESSIONS = re.findall(r"```console\n\$ (.*?[^\\])\n(.+?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize(("command", "output"), SESSIONS, ids=str)

@@ -312,3 +312,10 @@ def test_the_order_of_visits_is_kept_up_to_the_error(kernel_file: Write) -> None
     verdict = rungs.climb(case(astray, [[16, 256]], function="astray"), "simulate", "v5e")
     assert code(verdict) == "out-of-bounds"
     assert verdict.facts["order"] == [[0, 0], [0, 1]]
+
+
+def test_a_kernel_whose_result_a_gradient_does_not_need_is_not_missed_in_what_is_lowered() -> None:
+    sine = Path(rungs.__file__).parent / "museum" / "right" / "sine_with_vjp.py"
+    checked = case(sine, [[16, 128]], grad=True)
+    assert rungs.climb(checked, "lower", "v5e").status == PASS
+    assert [kernel.name for kernel in checked.kernels()] == ["sine_backward"]
