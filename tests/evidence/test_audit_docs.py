@@ -16,7 +16,10 @@ from pallas_course.kernels import versions
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "audit.md").read_text("utf-8")
 KERNEL = re.findall(r'```python title="my_kernel.py"\n(.*?)```', PAGE, re.DOTALL)[0]
-SESSIONS = re.findall(r"```console\n\$ (.*?[^\\])\n(.+?)```", PAGE, re.DOTALL)
+FENCES = [
+    re.match(r"\$ (.*?[^\\])\n(.+)", block, re.DOTALL) for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+]
+SESSIONS = [fence.groups() for fence in FENCES if fence]
 
 
 @pytest.mark.parametrize(("command", "output"), SESSIONS, ids=str)
