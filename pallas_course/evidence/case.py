@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from pallas_course.evidence import chips, gradient, judge, mode, target, traced
-from pallas_course.evidence.verdict import NO_ORACLE, Finding
+from pallas_course.evidence.verdict import NO_ORACLE, Code, Finding
 
 # An oracle may compute wider than the kernel, and return what it computed.
 WIDEST = (np.float64, np.int64, np.uint64, np.complex128)
@@ -58,7 +58,7 @@ class Case:
         self.dtypes = ", ".join(dict.fromkeys(str(array.dtype) for array in self.arrays))
         self.file: str = spec["target"].get("file", "")
         self.chip: str = spec.get("chip", "v5e")  # "" where a real one is there
-        self.stage = "trace"  # what an error without a code of its own is called
+        self.stage: Code = "trace"  # what an error without a code of its own is called
         self.interpreted: list[np.ndarray] | None = None
         self._wanted: list[np.ndarray] | None = None
         self._kernels: list[traced.Kernel] | None = None
@@ -175,7 +175,7 @@ def compare(
     case: Case,
     got: list[np.ndarray],
     want: list[np.ndarray] | None,
-    code: str,
+    code: Code,
     what: str,
     names: tuple[str, str],
     given: Any = None,
@@ -222,10 +222,7 @@ def unset(
         masks.append(mask)
         if mask.any():
             kept = ~judge.unequal(left, fills[place]) & ~judge.unequal(right, others[place])
-            code, what = (
-                ("unwritten", "is not written")
-                if kept[mask].all()
-                else ("uninitialised", "depends on memory nobody set")
-            )
+            code: Code = "unwritten" if kept[mask].all() else "uninitialised"
+            what = "is not written" if code == "unwritten" else "depends on memory nobody set"
             found.append(judge.describe(code, what, mask, place, case.kernels(), left))
     return found, masks

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from pallas_course.evidence.verdict import Finding
+from pallas_course.evidence.verdict import Code, Finding
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Explanation:
 L1 = "kernels-01"
 
 # The most telling first: of two findings with one cause, the upper one names it.
-EXPLAINED = {
+EXPLAINED: dict[Code, Explanation] = {
     "syntax": Explanation("the file is not Python", "mend the line that is named"),
     "import": Explanation("the file could not be imported", "run it alone with Python and mend what it raises"),
     "name": Explanation("the file has no such function", "name a function that stands at the file's top level"),
@@ -122,6 +122,9 @@ EXPLAINED = {
     "compile": Explanation(
         "the chip's compiler refuses the kernel", "read the message: its code and line come from the compiler"
     ),
+    "execute": Explanation(
+        "the accelerator failed while it ran the kernel", "read the message; it comes from the chip's own software"
+    ),
     "gradient": Explanation(
         "JAX cannot differentiate the kernel: it knows no backward pass for it",
         "give the function a jax.custom_vjp with a backward pass of its own",
@@ -147,8 +150,8 @@ EXPLAINED = {
         L1,
     ),
     "rungs": Explanation(
-        "interpret=True and the simulated TPU give different results",
-        "look at the elements named; the simulator keeps a TPU's memory and is the stricter of the two",
+        "two rungs that compute values give different ones",
+        "look at the elements named; a simulated TPU is stricter than interpret=True, and a chip may round otherwise",
     ),
 }
 
@@ -287,7 +290,7 @@ _CLOSER = (
 )
 
 # Tried in order on an error's text; the first that matches names the finding.
-_CODES = (
+_CODES: tuple[tuple[Code, str], ...] = (
     ("out-of-bounds", r"Out-of-bounds (block|read|write|swap|masked)"),
     ("revisit", r"Revisited block"),
     ("race", r"RACE DETECTED"),
@@ -344,6 +347,7 @@ _NOISE = (
     (r" ?(Please (file|report) an? \w+ at|See details at|See) ?:? https?://\S+", ""),
     (r"/\S*/(?=[\w.-]+\.py\b)", ""),
     (r" at 0x[0-9a-f]+", ""),
+    (r"\bF\d{4} [\d:.]+ +\d+ ", ""),
     (r"Blocked\(block_size=(\d+)\)", r"\1"),
     (r"slice\((\d+), (\d+), 1\)", r"\1:\2"),
 )
@@ -355,15 +359,21 @@ def explanation(finding: Finding) -> Explanation:
     return next(closer, EXPLAINED[finding.code])
 
 
-def read_error(text: str, otherwise: str) -> Finding:
+def read_error(text: str, otherwise: Code) -> Finding:
     """The finding an error's text stands for: its code, else ``otherwise``; what it says is wrong; a line, if named."""
     code = next((code for code, pattern in _CODES if re.search(pattern, text)), otherwise)
     told = ((re.search(pattern, text, re.DOTALL), words) for pattern, words in _TOLD)
     message = next((words.format(found[0], *found.groups()) for found, words in told if found), first_line(text))
+    message = tidied(message)
+    place = re.search(r'loc\("[^"]*"\(.*?"([^"]+\.py)":(\d+):', text)
+    return Finding(code, message[:300] or "no message", f"{place[1]}:{place[2]}" if place else "")
+
+
+def tidied(message: str) -> str:
+    """A message without what says nothing: wrappers, this machine's places, addresses and times, calls for reports."""
     for pattern, instead in _NOISE:
         message = re.sub(pattern, instead, message)
-    place = re.search(r'loc\("[^"]*"\(.*?"([^"]+\.py)":(\d+):', text)
-    return Finding(code, message[:300].strip() or "no message", f"{place[1]}:{place[2]}" if place else "")
+    return message.strip()
 
 
 def first_line(text: str) -> str:

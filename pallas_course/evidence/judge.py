@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from pallas_course.evidence.traced import Kernel, visits
-from pallas_course.evidence.verdict import Finding
+from pallas_course.evidence.verdict import Code, Finding
 
 # Per dtype, how far a right kernel may land from an oracle: relative to the element and to the result's own size.
 RELATIVE = {
@@ -58,7 +58,7 @@ def unequal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def describe(
-    code: str,
+    code: Code,
     what: str,
     mask: np.ndarray,
     output: int,
@@ -75,9 +75,9 @@ def describe(
     first = tuple(int(i) for i in places[0]) if mask.ndim else ()
     region = tuple((int(low), int(high) + 1) for low, high in zip(places.min(0), places.max(0), strict=True))
     nans = int(np.sum(mask & (got != got)))
-    parts = [f"{what} in {mask.sum()} of {mask.size} elements"]
-    if nans:
-        parts.append(f"{nans} of them NaN")
+    parts = [f"{what} in {mask.sum():,} of {mask.size:,} elements"]
+    if nans and code != "unwritten":
+        parts.append(f"{nans:,} of them NaN")
     against = f": {_number(got[first])} where {wants} gives {_number(want[first])}" if want is not None else ""
     parts.append(f"first at {_index(first)}{against}")
     where = f"output {output}, elements {_slices(region)}" if mask.ndim else f"output {output}"
@@ -87,7 +87,7 @@ def describe(
     if block:
         inside = places[np.all((places >= [low for low, _ in block]) & (places < [high for _, high in block]), axis=1)]
         region = tuple((int(low), int(high) + 1) for low, high in zip(inside.min(0), inside.max(0), strict=True))
-    return Finding(code, ", ".join(parts), where, region if mask.ndim else None, output)
+    return Finding(code, ", ".join(parts), where, region if mask.ndim else (), output, mask.shape)
 
 
 def _owner(

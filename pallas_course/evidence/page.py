@@ -170,6 +170,7 @@ def _orders(kernels: list[dict[str, Any]], order: list[list[int]]) -> Iterable[l
 def _rest(report: Report) -> str:
     lists = [
         ("Static facts of what was given", text.static(report)),
+        ("Measured on what was given", text.measured(report)),
         ("Not run", [f"{what}: {reason}" for what, reason in text.not_run(report)]),
         ("What a pass says", [f"{name}: {what}" for name, what in text.says(report)]),
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from pallas_course.evidence import chips, compiled
 from pallas_course.evidence.process import ROOT, Lost, Starter, Worker
-from pallas_course.evidence.verdict import FAIL, Finding, Verdict, from_json
+from pallas_course.evidence.verdict import FAIL, Code, Finding, Verdict, from_json
 
 # Where this machine keeps the course and its packages, and addresses: nothing a verdict should hold.
 _PLACES = re.compile(rf"{re.escape(str(ROOT))}{os.sep}|/\S*?site-packages/| at 0x[0-9a-f]+")
@@ -173,15 +173,15 @@ class Pool:
         finally:
             worker.end()
         if left:
-            code, what = over or ("abort" if (status or 0) < 0 else "exit", worker.last_words(status or 0))
-            yield Done(at, _stopped(at, stage, code, what), unloadable=stage == "load")
+            ended: tuple[Code, str] = ("abort" if (status or 0) < 0 else "exit", worker.last_words(status or 0))
+            yield Done(at, _stopped(at, stage, *(over or ended)), unloadable=stage == "load")
 
 
-def _stopped(task: Task, stage: str, code: str, message: str) -> Verdict:
+def _stopped(task: Task, stage: str, code: Code, message: str) -> Verdict:
     if stage == "load":
         message += " while it was loaded"
     elif stage:  # the oracle or the inputs: no fault of the kernel's
-        code = stage
+        code = "oracle" if stage == "oracle" else "inputs"
     finding = Finding(code, message)
     return named(Verdict(task.rung, FAIL, reason=f"{code}: {message}", findings=(finding,)), task)
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +13,9 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+
+from pallas_course.evidence import findings
+from pallas_course.evidence.verdict import Code
 
 KEPT = 16_000  # characters of what a worker prints
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,9 +138,9 @@ class Worker:
     def last_words(self, status: int) -> str:
         """How it ended, with what it printed last."""
         lines = [line.strip() for line in self._printed.text().splitlines() if line.strip()]
-        fatal = next((line for line in lines if "Check fail" in line or line.startswith("F0") or "Fatal" in line), "")
+        fatal = next((line for line in lines if re.search(r"Check fail|^F\d{4} |Fatal", line)), "")
         last = fatal or (lines[-1] if lines and status else "")
-        said = f": {last[:200]}" if last else ""
+        said = f": {findings.tidied(last)[:200]}" if last else ""
         if status < 0:
             return f"the process was ended by {signal.Signals(-status).name}{said}"
         return f"the process ended itself with status {status}{said}"
@@ -167,12 +171,12 @@ class Watch:
         except OSError:
             return 0
 
-    def over(self) -> tuple[str, str] | None:
+    def over(self) -> tuple[Code, str] | None:
         """Why the process is to be ended: a finding's code, and what it did."""
         if self._held() > MEMORY:
             return "memory", f"it held more than {MEMORY / 2**30:.3g} GiB of memory"
         now, spent = time.monotonic(), self._spent()
-        late = "hang", f"no answer within {self._limit:g} s"
+        late: tuple[Code, str] = "hang", f"no answer within {self._limit:g} s"
         if spent is None or self._first is None or self._last is None:
             return late if now - self._began > self._limit else None
         if spent - self._last > 0.1:

@@ -12,7 +12,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 from pallas_course.evidence import judge, target
 from pallas_course.evidence.case import Case, compare, unset
-from pallas_course.evidence.verdict import LEFT_OUT, NOT_RUN, Finding, Verdict, failed
+from pallas_course.evidence.verdict import LEFT_OUT, NOT_RUN, Code, Finding, Verdict, failed
 from pallas_course.kernels import versions
 
 # Simulating costs about 2.4 ms a program, and looking for races grows faster than the number of programs.
@@ -41,7 +41,7 @@ def simulate(case: Case) -> Verdict:
         return failed("simulate", [Finding("no-kernel", "the function never reached a Pallas call", case.file)])
     found += _race_findings(races)
 
-    def tried(name: str, params: Any, code: str, what: str, ordered: bool = True) -> None:
+    def tried(name: str, params: Any, code: Code, what: str, ordered: bool = True) -> None:
         if found:
             return
         runs.append(name)

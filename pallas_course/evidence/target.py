@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import inspect
 import sys
+import sysconfig
 import traceback
 import types
 import zlib
@@ -19,7 +20,9 @@ import jax
 import numpy as np
 
 from pallas_course.evidence import chips, findings, mode
-from pallas_course.evidence.verdict import Finding, Misuse
+from pallas_course.evidence.verdict import Code, Finding, Misuse
+
+PYTHON = sysconfig.get_path("stdlib")
 
 
 class Found(Exception):
@@ -166,7 +169,7 @@ def _fits(called: str, function: Callable[..., Any], args: Any, keywords: Any, d
         raise Misuse(f"{called}{takes[:300]}: {error}", do) from None
 
 
-def blame(error: BaseException, otherwise: str, file: str = "") -> Finding:
+def blame(error: BaseException, otherwise: Code, file: str = "") -> Finding:
     """An exception as a finding, with the last line of the user's own code that led to it."""
     if isinstance(error, Found):
         return error.finding
@@ -180,7 +183,7 @@ def blame(error: BaseException, otherwise: str, file: str = "") -> Finding:
     message = found.message if said.strip() else f"{type(error).__name__} without a message"
     # What is raised beside the kernel says nothing of it, whatever its words.
     code = otherwise if otherwise in ("import", "inputs", "oracle") else found.code
-    return Finding(code, message, _place(error, file))
+    return Finding(code, message, _place(error, file) or found.where)
 
 
 def _place(error: BaseException, file: str) -> str:
@@ -189,9 +192,7 @@ def _place(error: BaseException, file: str) -> str:
     own = [frame for frame in frames if frame.filename == file] or [
         frame
         for frame in frames
-        if "site-packages" not in frame.filename
-        and not frame.filename.startswith((ours, "<"))
-        and "importlib" not in frame.filename
+        if "site-packages" not in frame.filename and not frame.filename.startswith((ours, PYTHON, "<"))
     ]
     return f"{own[-1].filename}:{own[-1].lineno}" if own and own[-1].filename != "" else ""
 

@@ -1,6 +1,7 @@
 """An audit's report as text and as JSON."""
 
 import functools
+import statistics
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -9,12 +10,11 @@ from pallas_course.evidence import museum
 from pallas_course.evidence.audit import GIVEN, Report, is_derived
 from pallas_course.evidence.causes import Entry, entries
 from pallas_course.evidence.findings import explanation
-from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, RUNGS, Finding, Verdict
+from pallas_course.evidence.verdict import FAIL, LEFT_OUT, NOT_RUN, PASS, RUNGS, Finding, Verdict
 
 _STOPS = ("syntax", "import", "name", "exit", "inputs", "result", "no-kernel", "trace", "hang", "abort", "memory")
 # Findings that come with, or after, a comparison of values.
 _COMPARED = ("unwritten", "uninitialised", "shape", "keyword", "wrong-values", "rungs")
-
 
 MUSEUM = (
     "Museum cases are files of pallas_course/evidence/museum, with one fault each. The course's page "
@@ -66,7 +66,7 @@ def counted(number: int, none: str = "nothing") -> str:
 
 
 def _against(report: Report) -> str:
-    valued = [v for v in report.verdicts if v.rung in ("interpret", "simulate") and v.status != NOT_RUN]
+    valued = [v for v in report.verdicts if v.rung in ("interpret", "simulate", "execute") and v.status != NOT_RUN]
     if not valued:
         return "which compute no values"
     if report.request.oracle is None:
@@ -91,8 +91,11 @@ def _missing(report: Report) -> list[str]:
             names.setdefault(verdict.name, []).append(verdict.case)
     ran = {verdict.name for verdict in report.verdicts if verdict.status != NOT_RUN}
     found = [f"{name} ({', '.join(cases)})" if name in ran else name for name, cases in names.items()]
-    races = any(run.startswith("left out: races") for verdict in report.verdicts for run in verdict.runs)
-    return found + ["the search for races"] * races
+    return found + ["the search for races"] * any(not _raced(verdict) for verdict in report.verdicts)
+
+
+def _raced(verdict: Verdict) -> bool:
+    return not any(run.startswith(f"{LEFT_OUT}races") for run in verdict.runs)
 
 
 def text(report: Report) -> str:
@@ -107,6 +110,7 @@ def text(report: Report) -> str:
     if any(explanation(entry.finding).museum for entry in found):
         parts.append(_wrapped(MUSEUM, "", 0))
     parts += _section("Static facts of what was given", ([_wrapped(line)] for line in static(report)))
+    parts += _section("Measured on what was given", ([_wrapped(line)] for line in measured(report)))
     parts += _section("Not run", ([_wrapped(f"{what}: {reason}")] for what, reason in not_run(report)))
     parts += _section("What a pass says", ([_wrapped(f"{name}: {what}")] for name, what in says(report)))
     made = ", ".join(f"{name} {version}" for name, version in report.versions.items())
@@ -229,6 +233,18 @@ def _compiled(facts: dict[str, Any]) -> list[str]:
     return parts + [f"{words[name]} not known: {reason}" for name, reason in facts.get("left_out", {}).items()]
 
 
+def measured(report: Report) -> list[str]:
+    """What the rung "time" measured: the kernel beside its baseline."""
+    lines = []
+    for verdict in report.verdicts:
+        if "kernel_seconds" in verdict.facts:
+            kernel, baseline = (verdict.facts[f"{name}_seconds"] for name in ("kernel", "baseline"))
+            middle = [f"{statistics.median(seconds) * 1000:.4g} ms" for seconds in (kernel, baseline)]
+            who = report.request.oracle["function"] if report.request.oracle else "the baseline"
+            lines.append(f"{verdict.name}: {middle[0]}, and {who} {middle[1]}; medians of {len(kernel)} runs")
+    return lines
+
+
 def _kernel(kernel: dict[str, Any]) -> list[str]:
     grid = kernel["grid"]
     shape = f"({', '.join(map(str, grid))}{',' * (len(grid) == 1)})" if isinstance(grid, list) else grid
@@ -251,7 +267,7 @@ def not_run(report: Report) -> list[tuple[str, str]]:
     reasons: dict[str, list[Verdict]] = {}
     for verdict in report.verdicts:
         told = [verdict.reason] * (verdict.status == NOT_RUN)
-        for reason in told + [run for run in verdict.runs if run.startswith("left out")]:
+        for reason in told + [run.removeprefix(LEFT_OUT) for run in verdict.runs if run.startswith(LEFT_OUT)]:
             reasons.setdefault(reason, []).append(verdict)
     found = [(on_cases(verdicts, report), reason) for reason, verdicts in reasons.items()]
     return found + list(report.left_out.items())
@@ -263,7 +279,7 @@ def says(report: Report) -> list[tuple[str, str]]:
     for rung in RUNGS:
         passed = [verdict for verdict in report.verdicts if verdict.rung == rung and verdict.status == PASS]
         if passed:
-            what = {"interpret": _interpreted, "simulate": _simulated}.get(rung, _accepted)(report, passed)
+            what = {"interpret": _interpreted, "simulate": _simulated}.get(rung, _told)(report, passed)
             found.append((on_cases(passed, report), what))
     return found
 
@@ -274,7 +290,7 @@ def _interpreted(report: Report, passed: list[Verdict]) -> str:
     if plain and report.request.oracle:
         said.append(f"each value agrees with {report.request.oracle['function']}'s, within the tolerance, on a CPU")
     elif plain:
-        said.append("the call runs to its end on a CPU; its values were compared with nothing")
+        said.append("no element shows memory that nobody set, on a CPU; its values were compared with nothing")
     if any(verdict.case == GIVEN for verdict in plain) and not report.request.oracle:
         names = [name for name, values in report.request.variants.items() if len(values) > 1]
         said += [f"they are the same for each value of {listed(names)}"] * bool(names)
@@ -285,9 +301,8 @@ def _interpreted(report: Report, passed: list[Verdict]) -> str:
 
 def _simulated(report: Report, passed: list[Verdict]) -> str:
     runs = {run for verdict in passed for run in verdict.runs}
-    raced = not any(run.startswith("left out: races") for run in runs)
     said = ["no block outside its array, no output block visited again, no element from memory nobody set"]
-    said[0] += ", no race" * raced
+    said[0] += ", no race" * all(map(_raced, passed))
     interpreted = {
         verdict.case for verdict in report.verdicts if verdict.rung == "interpret" and verdict.status == PASS
     }
@@ -301,10 +316,14 @@ def _simulated(report: Report, passed: list[Verdict]) -> str:
     return "; ".join(said + [f"the same with {listed(tried)}"] * bool(tried))
 
 
-def _accepted(report: Report, passed: list[Verdict]) -> str:
-    if passed[0].rung == "lower":
-        return "JAX translates the kernel for the accelerator; nothing about values"
-    return "the chip's own compiler accepts the kernel; nothing about values or time"
+def _told(report: Report, passed: list[Verdict]) -> str:
+    whose = report.request.oracle["function"] if report.request.oracle else "interpret=True"
+    return {
+        "lower": "JAX translates the kernel for the accelerator; nothing about values",
+        "compile": "the chip's own compiler accepts the kernel; nothing about values or time",
+        "execute": f"each value agrees with {whose}'s, within the tolerance, on this chip",
+        "time": "what this chip took, with these versions; nothing about other chips",
+    }[passed[0].rung]
 
 
 def ended(report: Report) -> str:

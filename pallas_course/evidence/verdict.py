@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 RUNGS = ("interpret", "simulate", "lower", "compile", "execute", "time")
 PASS, FAIL, NOT_RUN = "pass", "fail", "not run"
@@ -12,11 +12,20 @@ LEFT_OUT = "left out: "
 NO_ORACLE = f"{LEFT_OUT}values were not compared, since no oracle was given"
 
 
+Code = Literal[
+    "syntax", "import", "name", "exit", "inputs", "oracle", "result", "abort", "hang", "memory", "no-kernel",
+    "out-of-bounds", "race", "unwritten", "uninitialised", "revisit", "order", "copies", "memory-space", "trace",
+    "lowering", "vmem", "alignment", "unsupported-dtype", "compile", "execute", "gradient", "slope", "shape", "keyword",
+    "wrong-values", "rungs",
+]  # fmt: skip
+"""What a finding can be called; findings.EXPLAINED has an entry for each."""
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong; ``code`` is a word of findings.EXPLAINED, ``where`` a line, block or element."""
+    """One thing that is wrong; ``where`` is a line, a block or an element."""
 
-    code: str
+    code: Code
     message: str
     where: str = ""
     region: tuple[tuple[int, int], ...] | None = None  # (first, past the last) per axis of an output

@@ -109,7 +109,7 @@ def test_a_difference_names_its_first_element_block_and_program() -> None:
     assert told.where == "output 0, elements [130:132, 200]; block (1, 1), of program (1, 1, 0)"
     assert (
         told.message
-        == "differs in 2 of 65536 elements, 2 of them NaN, first at [130, 200]: nan where the oracle gives 0"
+        == "differs in 2 of 65,536 elements, 2 of them NaN, first at [130, 200]: nan where the oracle gives 0"
     )
 
 

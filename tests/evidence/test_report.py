@@ -219,7 +219,8 @@ def test_need_and_bundles_of_a_compile_are_told_or_why_they_are_not_known() -> N
         (
             [ran("interpret")],
             {},
-            "interpret (given): the call runs to its end on a CPU; its values were compared with nothing",
+            "interpret (given): no element shows memory that nobody set, on a CPU; its values were compared with "
+            "nothing",
         ),
         (
             [ran("interpret")],
@@ -267,10 +268,20 @@ def test_what_a_pass_says_follows_from_what_was_compared(
     assert said in flat(text.text(report(*verdicts, cases=cases, **asked))).split("What a pass says:")[1]
 
 
+def test_a_chip_that_ran_the_kernel_is_told_with_its_medians_and_its_baseline() -> None:
+    seconds = {"kernel_seconds": [0.001, 0.0012, 0.009], "baseline_seconds": [0.002, 0.002, 0.002]}
+    verdicts = [ran("execute", chip="TPU v5e"), ran("time", chip="TPU v5e", facts=seconds)]
+    said = flat(text.text(report(*verdicts, oracle=ORACLE)))
+    assert "by execute TPU v5e and time TPU v5e, its values against reference: nothing found." in said
+    assert "time TPU v5e: 1.2 ms, and reference 2 ms; medians of 3 runs" in said
+    assert "execute TPU v5e (given): each value agrees with reference's, within the tolerance, on this chip" in said
+    assert "agrees with interpret=True's" in flat(text.text(report(verdicts[0])))
+
+
 def test_races_that_were_not_looked_for_are_not_claimed_to_be_absent() -> None:
     said = text.text(report(ran("simulate", runs=("left out: races, since 200 programs are more than 160",))))
     assert "no race" not in said
-    assert "simulate (given): left out: races, since 200 programs are more than 160\n" in said
+    assert "simulate (given): races, since 200 programs are more than 160\n" in said
 
 
 def test_a_heading_without_anything_under_it_is_left_out() -> None:

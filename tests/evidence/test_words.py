@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from pallas_course.evidence import findings, museum, shapes
-from pallas_course.evidence.verdict import Finding, Verdict, from_json
+from pallas_course.evidence.verdict import Code, Finding, Verdict, from_json
 
 CALLBACK = """JaxRuntimeError: INTERNAL: CpuCallback error calling callback: Traceback (most recent call last):
   File "/home/someone/kernel.py", line 3, in <module>
@@ -106,7 +107,8 @@ def test_a_long_error_is_cut() -> None:
     assert len(findings.read_error("ValueError: " + "long " * 1000, "trace").message) == 300
 
 
-def test_every_code_says_what_to_do() -> None:
+def test_every_code_that_can_be_produced_says_what_to_do() -> None:
+    assert set(get_args(Code)) == set(findings.EXPLAINED)
     for code in findings.EXPLAINED:
         told = findings.explanation(Finding(code, ""))
         assert told.means
