@@ -14,24 +14,40 @@ if TYPE_CHECKING:
     from pallas_course.evidence.case import Case
 
 
+class NoGradient(Exception):
+    """Why a function has none to check."""
+
+
 def _floats(arrays: list[Any]) -> list[int]:
     return [place for place, array in enumerate(arrays) if jnp.issubdtype(array.dtype, np.floating)]
 
 
 def _weighed(outputs: Any) -> Any:
     """One number from all float outputs: each element times a fixed weight between -1 and 1, in float32 or wider."""
-    total: Any = 0.0
-    for place, leaf in enumerate(jax.tree.leaves(outputs)):
+    total: Any = None
+    for place, leaf in enumerate(map(jnp.asarray, jax.tree.leaves(outputs))):
         if jnp.issubdtype(leaf.dtype, np.floating):
             weights = target.values(f"weight {place}", "float32", leaf.shape) / 4
-            total = total + jnp.sum(leaf.astype(jnp.promote_types(leaf.dtype, jnp.float32)) * weights)
+            part = jnp.sum(leaf.astype(jnp.promote_types(leaf.dtype, jnp.float32)) * weights)
+            total = part if total is None else total + part
+    if total is None:
+        raise NoGradient("the function returns no float array, so it has no gradient")
     return total
 
 
 def of(function: Callable[..., Any], arrays: list[np.ndarray]) -> Callable[..., Any]:
-    """The gradient of a weighted sum of the function's float outputs, by every float argument."""
-    places = _floats(arrays)
-    return jax.grad(lambda *args: _weighed(function(*args)), argnums=tuple(places)) if places else function
+    """The gradient of a weighted sum of the function's float outputs, by every float argument.
+
+    It raises NoGradient where there is no such argument or output.
+    """
+    gradient = jax.grad(lambda *args: _weighed(function(*args)), argnums=tuple(_floats(arrays)))
+
+    def call(*args: Any) -> Any:
+        if not _floats(arrays):
+            raise NoGradient("the function takes no float array, so it has no gradient")
+        return gradient(*args)
+
+    return call
 
 
 def check(function: Callable[..., Any], arrays: list[np.ndarray], got: list[np.ndarray], case: "Case") -> list[Finding]:

@@ -144,10 +144,12 @@ def _climb(case: Case, rung: str, chip: str) -> Verdict:
         return lower(case, chip) if rung == "lower" else compile_(case, chip)
     except BaseException as error:  # noqa: BLE001  the code under audit may raise anything
         _end_run()
+        shown = chips.CHIPS[chip].platform if rung == "lower" else chip if rung == "compile" else ""
+        if isinstance(error, gradient.NoGradient):
+            return Verdict(rung, NOT_RUN, chip=shown, reason=str(error))
         found = target.blame(error, case.stage, case.file)
         if case.spec.get("grad") and found.code == "trace" and case.kernels_without_gradient():
             found = dataclasses.replace(found, code="gradient")
-        shown = chips.CHIPS[chip].platform if rung == "lower" else chip if rung == "compile" else ""
         if rung == "simulate" and "verifier errors" in found.message and any(k.aliases for k in case.kernels()):
             reason = "JAX's simulator does not take an aliased array that its blocks do not divide"
             return Verdict(rung, NOT_RUN, reason=reason)

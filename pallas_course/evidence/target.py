@@ -173,16 +173,17 @@ def blame(error: BaseException, otherwise: Code, file: str = "") -> Finding:
     """An exception as a finding, with the last line of the user's own code that led to it."""
     if isinstance(error, Found):
         return error.finding
+    # What is raised beside the kernel says nothing of it, whatever its words.
+    beside = otherwise in ("inputs", "oracle")
     if isinstance(error, SystemExit):
-        return Finding("exit", f"sys.exit({error.code!r})", _place(error, file))
+        return Finding(otherwise if beside else "exit", f"sys.exit({error.code!r})", _place(error, file))
     try:
         said = str(error)
     except Exception:  # noqa: BLE001  an exception of the user's may have no words
         said = ""
     found = findings.read_error(f"{type(error).__name__}: {said}", otherwise)
     message = found.message if said.strip() else f"{type(error).__name__} without a message"
-    # What is raised beside the kernel says nothing of it, whatever its words.
-    code = otherwise if otherwise in ("import", "inputs", "oracle") else found.code
+    code = otherwise if beside or otherwise == "import" else found.code
     return Finding(code, message, _place(error, file) or found.where)
 
 

@@ -1,12 +1,18 @@
-"""What misbehaves is a finding, and never more than that: it ends in its own process."""
+"""What misbehaves is a finding, and never more than that: it ends in its own process, and what it started with it."""
 
+import os
+import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pallas_course.evidence.pool import Done, Task, run
+from pallas_course.evidence import chips, process
+from pallas_course.evidence.pool import Done, Pool, Task, run
 
+IMPORTS = "import jax\nfrom jax.experimental import pallas as pl\n"
 BODY = "    return pl.pallas_call(lambda a, b: b.__setitem__(..., a[...]), out_shape=jax.typeof(x))(x)\n"
 FILES = {
     "hangs": "def kernel(x):\n    while True: pass\n",
@@ -18,26 +24,48 @@ FILES = {
     "exits while imported": "import os\nos._exit(3)\n",
     "cannot be imported": "import no_such_module_anywhere\n",
     "is no Python": "def kernel(x:\n",
+    "holds a null byte": "def kernel(x): return x\n\0",
     "has no such function": "def other(x):\n    return x\n",
-    "prints without end": "import jax\nfrom jax.experimental import pallas as pl\n"
-    "for _ in range(200_000): print('x' * 50)\n"
-    "def kernel(x):\n" + BODY,
     "closes every file": "import os\ndef kernel(x):\n    os.closerange(0, 64)\n    return x\n",
+    "closes every file and goes on": "import os\ndef kernel(x):\n    os.closerange(0, 64)\n    while True: pass\n",
+    "takes all memory": "import numpy as np\nheld = []\n"
+    "def kernel(x):\n    while True: held.append(np.ones(1 << 22))\n",
+    "asks for input": "input()\n",
+    "raises what has no words": "class Mute(Exception):\n    def __str__(self): raise ValueError\n"
+    "def kernel(x): raise Mute\n",
+    "crashes": "import ctypes\ndef kernel(x):\n    ctypes.string_at(0)\n",
+    "has an oracle that hangs": IMPORTS + "def kernel(x):\n" + BODY + "def reference(x):\n    while True: pass\n",
+    "prints without end": IMPORTS + "for _ in range(200_000): print('x' * 50)\ndef kernel(x):\n" + BODY,
+    "leaves processes behind": IMPORTS + "import os, subprocess, time\n"
+    "child = subprocess.Popen(['sleep', '1000'])\nfork = os.fork()\nif not fork: time.sleep(1000)\n"
+    "with open(__file__ + '.left', 'a') as left: print(child.pid, fork, file=left)\ndef kernel(x):\n" + BODY,
+    "ends its parent": IMPORTS + "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\ndef kernel(x):\n" + BODY,
 }
+SMALL = 700 << 20
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
-    folder = tmp_path_factory.mktemp("misbehaving")
-    cases: dict[str, dict[str, Any]] = {}
-    for place, (name, text) in enumerate(FILES.items()):
-        path = folder / f"file_{place}.py"
-        path.write_text(text)
-        target = {"file": str(path), "function": "kernel"}
-        cases[name] = {"name": name, "target": target, "args": [{"dtype": "float32", "shape": [8, 128]}]}
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("misbehaving")
+
+
+def written(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / f"file_{list(FILES).index(name)}.py"
+    path.write_text(FILES[name])
+    case = {"name": name, "target": {"file": str(path), "function": "kernel"}}
+    if "oracle" in name:
+        case["oracle"] = {"file": str(path), "function": "reference"}
+    return case | {"args": [{"dtype": "float32", "shape": [8, 128]}]}
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, list[Done]]:
+    cases = {name: written(folder, name) for name in FILES}
     jobs = [[Task(name, "interpret"), Task(name, "lower")] for name in cases]
     results: dict[str, list[Done]] = {}
-    run(cases, jobs, 6.0, lambda done: results.setdefault(done.task.case, []).append(done))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "MEMORY", SMALL)
+        run(cases, jobs, 6.0, lambda done: results.setdefault(done.task.case, []).append(done))
     return results
 
 
@@ -53,8 +81,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
         ("exits while imported", "exit", "status 3"),
         ("cannot be imported", "import", "no_such_module_anywhere"),
         ("is no Python", "syntax", "never closed"),
+        ("holds a null byte", "syntax", "null bytes"),
         ("has no such function", "name", "the file's functions: other"),
         ("closes every file", "exit", "status"),
+        ("closes every file and goes on", "hang", "no answer within 6 s"),
+        ("takes all memory", "memory", "it held more than 0.684 GiB"),
+        ("asks for input", "import", "EOF"),
+        ("raises what has no words", "trace", "Mute without a message"),
+        ("crashes", "abort", "SIGSEGV"),
     ],
 )
 def test_each_is_a_finding_on_every_rung(found: dict[str, list[Done]], name: str, code: str, said: str) -> None:
@@ -66,9 +100,70 @@ def test_each_is_a_finding_on_every_rung(found: dict[str, list[Done]], name: str
         assert said in verdict.reason
 
 
-def test_a_file_that_prints_without_end_is_judged_like_any_other(found: dict[str, list[Done]]) -> None:
-    assert [done.verdict.status for done in found["prints without end"]] == ["pass", "pass"]
+@pytest.mark.parametrize("name", ["prints without end", "leaves processes behind", "ends its parent"])
+def test_what_harms_others_alone_is_judged_like_any_other(found: dict[str, list[Done]], name: str) -> None:
+    assert [done.verdict.status for done in found[name]] == ["pass", "pass"]
+
+
+def test_an_oracle_that_hangs_is_the_oracles_fault(found: dict[str, list[Done]]) -> None:
+    interpreted, lowered = (done.verdict for done in found["has an oracle that hangs"])
+    assert interpreted.reason == "oracle: no answer within 6 s"
+    assert lowered.status == "pass"
+
+
+def test_what_the_audited_code_started_ends_with_it(found: dict[str, list[Done]], folder: Path) -> None:
+    place = list(FILES).index("leaves processes behind")
+    pids = [int(pid) for pid in (folder / f"file_{place}.py.left").read_text().split() if pid != "0"]
+    assert len(pids) >= 2
+    for pid in pids:
+        assert gone(pid), f"process {pid} is still there"
+
+
+def gone(pid: int) -> bool:
+    state = Path(f"/proc/{pid}/stat")
+    for _ in range(100):
+        try:
+            if state.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def test_a_syntax_error_names_its_line(found: dict[str, list[Done]]) -> None:
     assert Path(found["is no Python"][0].verdict.findings[0].where).name.endswith(".py:1")
+
+
+def test_an_interrupted_run_ends_its_workers(folder: Path) -> None:
+    """As the terminal does it: a signal to the main thread while it waits."""
+    case = written(folder, "hangs")
+
+    def interrupt(done: Done) -> None:
+        raise AssertionError("nothing is ever done")
+
+    timer = threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), Pool() as pool:
+        pool.run({"hangs": case}, [[Task("hangs", "interpret")]] * 3, 1000.0, interrupt)
+    timer.join()
+    assert time.monotonic() - began < 60
+    assert pool._starter is None
+
+
+def test_a_worker_that_cannot_be_a_fork_is_a_new_process(folder: Path) -> None:
+    """NumPy's threads in the starting process would be missing in a fork."""
+    environment = chips.environment() | {"OPENBLAS_NUM_THREADS": "2"}
+    case = written(folder, "prints without end")
+    with Pool(environment) as pool:
+        (done,) = pool.run({"plain": case}, [[Task("plain", "lower")]], 60.0)
+    assert done.verdict.status == "pass"
+
+
+def test_a_worker_that_cannot_start_is_a_fault_of_our_own() -> None:
+    with (
+        Pool(chips.environment() | {"PYTHONHOME": "/nowhere"}) as pool,
+        pytest.raises(RuntimeError, match="process that starts workers has ended"),
+    ):
+        pool.run({"x": {"target": {}}}, [[Task("x", "lower")]], 5.0)
