@@ -4,8 +4,8 @@ import glob
 import importlib.util
 import os
 
-NODES = {"TPU": ("/dev/accel*", "/dev/vfio/[0-9]*"), "NVIDIA GPU": ("/dev/nvidia[0-9]*", "/dev/dxg")}
-PLUGINS = {"TPU": "jax[tpu]", "NVIDIA GPU": "jax[cuda12]"}
+NODES = {"a TPU": ("/dev/accel*", "/dev/vfio/[0-9]*"), "an NVIDIA GPU": ("/dev/nvidia[0-9]*", "/dev/dxg")}
+PLUGINS = {"a TPU": "jax[tpu]", "an NVIDIA GPU": "jax[cuda12]"}
 
 
 def absent() -> str | None:
@@ -16,12 +16,12 @@ def absent() -> str | None:
     if any(map(_plugin, attached)):
         return None
     return "; ".join(
-        f"this machine has a {kind}; JAX reaches it with: pip install '{PLUGINS[kind]}'" for kind in attached
+        f"this machine has {kind}; JAX reaches it with: pip install '{PLUGINS[kind]}'" for kind in attached
     )
 
 
 def _plugin(kind: str) -> bool:
-    if kind == "TPU":
+    if kind == "a TPU":
         return importlib.util.find_spec("libtpu") is not None
     found = importlib.util.find_spec("jax_plugins")
     return found is not None and any(

@@ -60,10 +60,14 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 @pytest.mark.parametrize(
     ("files", "plugins", "said"),
     [
-        ([], ["TPU"], "this machine has no TPU and no NVIDIA GPU"),
-        (["TPU"], [], "this machine has a TPU; JAX reaches it with: pip install 'jax[tpu]'"),
-        (["NVIDIA GPU"], ["TPU"], "this machine has a NVIDIA GPU; JAX reaches it with: pip install 'jax[cuda12]'"),
-        (["TPU", "NVIDIA GPU"], ["NVIDIA GPU"], None),
+        ([], ["a TPU"], "this machine has no TPU and no NVIDIA GPU"),
+        (["a TPU"], [], "this machine has a TPU; JAX reaches it with: pip install 'jax[tpu]'"),
+        (
+            ["an NVIDIA GPU"],
+            ["a TPU"],
+            "this machine has an NVIDIA GPU; JAX reaches it with: pip install 'jax[cuda12]'",
+        ),
+        (["a TPU", "an NVIDIA GPU"], ["an NVIDIA GPU"], None),
     ],
 )
 def test_an_absent_accelerator_is_told_from_one_that_jax_cannot_reach(

@@ -89,6 +89,15 @@ def test_an_audit_finds_a_fault_on_the_given_shape_and_on_derived_ones(audited: 
     assert not any(str(Path(audit.__file__).parents[2]) in json.dumps(entry) for entry in data["verdicts"])
 
 
+def test_every_verdict_is_a_record_that_stands_alone(audited: Any) -> None:
+    for verdict in audited[1]["verdicts"]:
+        assert len(verdict["source"]) == 16
+        assert verdict["block"] == "(8, 128)"
+        assert verdict["versions"]["jax"]
+        assert verdict["date"] == audited[1]["date"]
+        assert verdict["status"] == "not run" or verdict["dtype"] == "float32"
+
+
 def test_what_could_not_run_is_listed_with_its_reason(audited: Any) -> None:
     listed = {entry["what"]: entry["reason"] for entry in audited[1]["not_run"]}
     assert any("execute" in what for what in listed)

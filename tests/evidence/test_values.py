@@ -45,7 +45,7 @@ def test_unwritten_elements_of_every_dtype_are_found_without_an_oracle(
 ) -> None:
     verdict = rungs.climb(case(kernel_file(HALF), "half", dtype=dtype), rung, "v5e")
     assert codes(verdict) == ["unwritten"]
-    assert "is not written in 1024 of 2048 elements" in verdict.reason
+    assert "is not written in 1,024 of 2,048 elements" in verdict.reason
     assert NO_ORACLE in verdict.runs
 
 
@@ -89,8 +89,8 @@ def test_an_element_is_told_of_once_the_most_telling_first(kernel_file: Write) -
     for rung in ("interpret", "simulate"):
         unwritten, wrong = rungs.climb(case(path, "half", oracle="double"), rung, "v5e").findings
         assert (unwritten.code, wrong.code) == ("unwritten", "wrong-values")
-        assert "in 1024 of 2048 elements" in unwritten.message
-        assert "in 1024 of 2048 elements" in wrong.message
+        assert "in 1,024 of 2,048 elements" in unwritten.message
+        assert "in 1,024 of 2,048 elements" in wrong.message
         assert unwritten.region == ((8, 16), (0, 128))
         assert wrong.region == ((0, 8), (0, 128))
 
@@ -144,7 +144,7 @@ def test_the_two_values_of_a_keyword_are_named_and_neither_is_called_right(kerne
     verdict = rungs.climb(case(path, "scaled", **two), "interpret", "v5e")
     (found,) = verdict.findings
     assert found.code == "keyword"
-    assert "with by=3 differs from by=2 in 2048 of 2048 elements" in found.message
+    assert "with by=3 differs from by=2 in 2,048 of 2,048 elements" in found.message
     assert "where by=2 gives" in found.message
     assert "right" not in found.message
 
