@@ -124,7 +124,8 @@ def _audit(options: argparse.Namespace) -> int:
         try:
             name, item = shapes.parse(written)
         except ValueError as error:
-            raise Usage(f"--arg {error}", "write the dtype as JAX does: f32, bf16, i32, bool") from None
+            wrong, do = error.args
+            raise Usage(f"--arg {wrong}", do) from None
         if name is None:
             args.append(item)
         elif name in kwargs:

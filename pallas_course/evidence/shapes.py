@@ -17,15 +17,23 @@ MOST_ELEMENTS = 1 << 27
 
 
 def parse(text: str) -> tuple[str | None, dict[str, Any]]:
-    """``f32[257,513]`` or ``name=f32[257,513]``: the keyword, if any, and {"dtype", "shape"}. ValueError otherwise."""
-    match = re.fullmatch(r"(?:([A-Za-z_]\w*)=)?([a-z]\w*)\[\s*((?:\d{1,15}\s*,\s*)*(?:\d{1,15}\s*)?)\]", text.strip())
+    """``f32[257,513]`` or ``name=f32[257,513]``: the keyword, if any, and {"dtype", "shape"}.
+
+    Raises ValueError with two arguments: what is wrong, and what to write.
+    """
+    match = re.fullmatch(r"(?:([A-Za-z_]\w*)=)?([A-Za-z]\w*)\s*\[(.*)\]", text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is not dtype[shape]; write f32[257,513], or name=f32[257,513] for a keyword")
+        raise ValueError(f"{text!r} is not dtype[shape]", "f32[257,513], or name=f32[257,513] for a keyword")
     name, short, sizes = match.groups()
     dtype = _SHORT.get(short, short)
     if dtype not in _SHORT.values():
-        raise ValueError(f"{text!r}: no dtype {short!r}; known: {', '.join(sorted(_SHORT))}")
-    return name, {"dtype": dtype, "shape": [int(part) for part in sizes.split(",") if part.strip()]}
+        raise ValueError(f"{text!r}: no dtype {short!r}", f"choose from {', '.join(sorted(_SHORT))}")
+    parts = [part.strip() for part in sizes.removesuffix(",").split(",")] if sizes.strip() else []
+    if not all(re.fullmatch(r"[0-9]{1,15}", part) for part in parts):
+        raise ValueError(
+            f"{text!r}: a shape is whole numbers with commas between, not {sizes!r}", f"{short}[257,513], or {short}[]"
+        )
+    return name, {"dtype": dtype, "shape": [int(part) for part in parts]}
 
 
 def elements(items: list[dict[str, Any]]) -> int:

@@ -24,7 +24,7 @@ OWN_MODE = (
     "The code sets an interpret mode of its own. Interpretation and simulation set it aside; on an accelerator it "
     "would still hold."
 )
-WIDTH = 100  # of a line, but for the first and for those of the table
+WIDTH = 80  # of a line, but for the first, those of the table and those that hold a command
 
 
 def headline(report: Report) -> str:
@@ -111,7 +111,7 @@ def text(report: Report) -> str:
         parts.append(_wrapped(MUSEUM, "", 0))
     parts += _section("Static facts of what was given", ([_wrapped(line)] for line in static(report)))
     parts += _section("Measured on what was given", ([_wrapped(line)] for line in measured(report)))
-    parts += _section("Not run", ([_wrapped(f"{what}: {reason}")] for what, reason in not_run(report)))
+    parts += _section("Not run", ([f"  {what}: {reason}"] for what, reason in not_run(report)))
     parts += _section("What a pass says", ([_wrapped(f"{name}: {what}")] for name, what in says(report)))
     made = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     parts.append(f"{ended(report)}\nMade with {made}, {report.date}.")

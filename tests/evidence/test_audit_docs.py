@@ -1,9 +1,11 @@
 """The page that explains the audit: its output is the command's, its options and figures are the code's."""
 
 import argparse
+import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +48,37 @@ def test_what_the_page_shows_is_what_the_command_prints(
     assert printed[-1].startswith("Made with jax")  # its versions and date are the reader's own
     assert printed[:-1] == output.splitlines()[:-1]
     assert output.splitlines()[-1].startswith("Made with jax")
+
+
+def test_the_first_line_is_quoted_where_it_is_explained() -> None:
+    assert f"\n> {SESSIONS[0][1].splitlines()[0]}\n" in PAGE
+
+
+@pytest.mark.parametrize("chip", ["", "v5e"])
+def test_every_fact_of_a_report_is_documented(
+    chip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if chip and (reason := chips.missing(chip)):
+        pytest.skip(reason)
+    (tmp_path / "my_kernel.py").write_text(KERNEL, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    rungs = ["--rung", "compile", "--chip", chip] if chip else ["--rung", "simulate"]
+    cli.main(["audit", "my_kernel.py:column_sums", "--arg", "f32[32,256]", "--json", *rungs])
+    documented = set(re.findall(r"^\| `([\w.\[\]]+)` \|", PAGE.split("| Fact | Holds |")[1], re.MULTILINE))
+    produced = {
+        name for verdict in json.loads(capsys.readouterr().out)["verdicts"] for name in names(verdict.get("facts", {}))
+    }
+    assert produced
+    assert produced <= documented
+
+
+def names(facts: dict[str, Any], prefix: str = "") -> set[str]:
+    """``kernels[].grid`` and the like; slots and reasons are named by data."""
+    found = {prefix + name for name in facts}
+    for name, value in facts.items():
+        for item in value if isinstance(value, list) else ():
+            found |= names(item, f"{prefix}{name}[].") if isinstance(item, dict) else set()
+    return found
 
 
 def options() -> list[str]:

@@ -1,6 +1,7 @@
 """Errors are read as findings, arguments as shapes; both say what to do."""
 
 import json
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -178,16 +179,33 @@ def test_what_was_recorded_of_each_fault_is_explained_by_faults_of_its_kind() ->
         ("bool[]", None, "bool", []),
         ("u8[3]", None, "uint8", [3]),
         ("float16[2]", None, "float16", [2]),
+        ("i32 [3,]", None, "int32", [3]),
     ],
 )
 def test_arguments_are_written_as_jax_writes_them(text: str, name: str | None, dtype: str, shape: list[int]) -> None:
     assert shapes.parse(text) == (name, {"dtype": dtype, "shape": shape})
 
 
-@pytest.mark.parametrize("text", ["f32", "f32[a]", "f99[3]", "[3]", "f32[-1]", "f32[3"])
-def test_what_is_no_argument_says_how_one_looks(text: str) -> None:
-    with pytest.raises(ValueError, match=r"f32\[257,513\]|known: bf16"):
+@pytest.mark.parametrize(
+    ("text", "wrong", "do"),
+    [
+        ("f32", "'f32' is not dtype[shape]", "name=f32[257,513] for a keyword"),
+        ("[3]", "'[3]' is not dtype[shape]", "f32[257,513]"),
+        ("f32[3", "'f32[3' is not dtype[shape]", "f32[257,513]"),
+        ("3,4", "'3,4' is not dtype[shape]", "f32[257,513]"),
+        ("f99[3]", "no dtype 'f99'", "choose from bf16, bool"),
+        ("F32[3]", "no dtype 'F32'", "choose from bf16, bool"),
+        ("x=bf16[3.5]", "whole numbers with commas between, not '3.5'", "bf16[257,513], or bf16[]"),
+        ("f32[-1]", "whole numbers with commas between, not '-1'", "f32[257,513]"),
+        ("f32[a,b]", "whole numbers with commas between, not 'a,b'", "f32[257,513]"),
+        ("f32[1,,2]", "whole numbers with commas between, not '1,,2'", "f32[257,513]"),
+        ("f32[3][4]", "whole numbers with commas between, not '3][4'", "f32[257,513]"),
+    ],
+)
+def test_what_is_no_argument_says_what_is_wrong_with_it(text: str, wrong: str, do: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(wrong)) as error:
         shapes.parse(text)
+    assert do in error.value.args[1]
 
 
 def test_derived_shapes_keep_equal_sizes_equal() -> None:
