@@ -31,7 +31,8 @@ def parse(text: str) -> tuple[str | None, dict[str, Any]]:
     parts = [part.strip() for part in sizes.removesuffix(",").split(",")] if sizes.strip() else []
     if not all(re.fullmatch(r"[0-9]{1,15}", part) for part in parts):
         raise ValueError(
-            f"{text!r}: a shape is whole numbers with commas between, not {sizes!r}", f"{short}[257,513], or {short}[]"
+            f"{text[:80]!r}: a shape is whole numbers with commas between, not {sizes[:60]!r}",
+            f"{short}[257,513], or {short}[]",
         )
     return name, {"dtype": dtype, "shape": [int(part) for part in parts]}
 
