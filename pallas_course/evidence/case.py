@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallas_course.evidence import chips, gradient, judge, mode, target, traced
+from pallas_course.evidence import chips, gradient, judge, limits, mode, target, traced
 from pallas_course.evidence.verdict import NO_ORACLE, Code, Finding
 
 # An oracle may compute wider than the kernel, and return what it computed.
@@ -25,12 +25,6 @@ SETTINGS = {
     "jax_disable_jit": False,
     "jax_transfer_guard": "allow",
 }
-# Raised where traced code needs a value: it then runs, but is no single program.
-READS_A_VALUE = (
-    jax.errors.ConcretizationTypeError,
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-)
 
 
 class Case:
@@ -54,7 +48,11 @@ class Case:
             jax.config.update("jax_enable_x64", True)
         self.leaves, self.tree = leaves, tree
         self.plain = lambda *arrays: self._arrays(function(*(c := self._call(arrays))[0], **c[1]))
-        self.function: Callable[..., Any] = gradient.of(self.plain, self.arrays) if spec.get("grad") else self.plain
+        self.function: Callable[..., Any] = self.plain
+        self.lowered: Callable[..., Any] = self.plain  # what a compiler is handed
+        if spec.get("grad"):
+            self.lowered = gradient.of(self.plain, self.arrays)
+            self.function = lambda *arrays: self.lowered(*arrays)[1]
         self.dtypes = ", ".join(dict.fromkeys(str(array.dtype) for array in self.arrays))
         self.file: str = spec["target"].get("file", "")
         self.chip: str = spec.get("chip", "v5e")  # "" where a real one is there
@@ -63,7 +61,6 @@ class Case:
         self._wanted: list[np.ndarray] | None = None
         self._kernels: list[traced.Kernel] | None = None
         self.compiled: Any = None  # the program that a compiler accepted last
-        self.on_cpu = True  # whether a CPU would reach the kernels too
         self.order: list[list[int]] = []  # grid points as the simulator visited them, up to an error too
         self.stated = False  # whether a verdict already holds the kernels' static facts
 
@@ -135,8 +132,8 @@ class Case:
         return [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=sharding) for a in self.arrays]
 
     def trace(self, platform: str, sharding: Any = None) -> tuple[Any, list[traced.Kernel]]:
-        """The traced program and its kernels on ``platform``; call it under a chip and a mode."""
-        program = jax.jit(self.function).trace(*self.shapes(sharding))
+        """The traced program and its kernels on ``platform``, those it uses; call it under a chip and a mode."""
+        program = jax.jit(self.lowered).trace(*self.shapes(sharding))
         return program, traced.kernels(program.jaxpr, platform, self.arrays)
 
     def kernels(self) -> list[traced.Kernel]:
@@ -144,8 +141,7 @@ class Case:
         if self._kernels is None:
             self._kernels = []
             with self.chip_assumed(), mode.forced(False), contextlib.suppress(BaseException):
-                program, self._kernels = self.trace("tpu")
-                self.on_cpu = bool(traced.kernels(program.jaxpr, "cpu"))
+                self._kernels = self.trace("tpu")[1]
         return self._kernels
 
     def kernels_without_gradient(self) -> bool:
@@ -159,10 +155,12 @@ class Case:
 
         Raises whatever the code raises.
         """
-        with self.chip_assumed(), mode.forced(interpret, **how) as reached:
+        with self.chip_assumed(), mode.forced(interpret, **how) as reached, limits.origins():
             try:
                 result = jax.jit(self.function)(*self.arrays)
-            except READS_A_VALUE:
+            except Exception as error:
+                if not limits.reads_a_value(error):
+                    raise
                 result = self.function(*map(jax.numpy.asarray, self.arrays))
             return [np.asarray(leaf) for leaf in jax.tree.leaves(result)], reached
 

@@ -1,9 +1,10 @@
 """The chips a kernel can be compiled for without having one, and what must be installed for it."""
 
+import contextlib
 import functools
 import importlib.util
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,15 +88,36 @@ def _cuda_plugin() -> bool:
     return any((os.path.isdir(os.path.join(path, "xla_cuda12"))) for path in jax_plugins.__path__)
 
 
-def assumed(chip: str) -> AbstractContextManager[Any]:
-    """A context in which Pallas takes ``chip`` for the device; its mesh axis is automatic, so that jit still runs."""
+@contextlib.contextmanager
+def assumed(chip: str) -> Iterator[None]:
+    """A context in which Pallas takes ``chip`` for the device, and code that asks for the backend is told its platform.
+
+    The context's own mesh has one automatic axis, so that jit still runs; a shard_map over another mesh is let through.
+    """
     import jax
 
     spec = CHIPS[chip]
     device = jax.sharding.AbstractDevice(device_kind=spec.kind, num_cores=spec.cores, platform=spec.platform)
     mesh = jax.sharding.AbstractMesh((1,), ("chip",), axis_types=(jax.sharding.AxisType.Auto,), abstract_device=device)
-    context: AbstractContextManager[Any] = jax.sharding.use_abstract_mesh(mesh)
-    return context
+    empty = jax.sharding.AbstractMesh((), ())
+    current = jax.sharding.get_abstract_mesh
+    answers = {
+        "kind": lambda: spec.kind,
+        "cores": lambda: spec.cores,
+        "mesh": lambda: empty if (found := current()) == mesh else found,
+    }
+    places = versions.device_questions() if spec.platform == "tpu" else {}
+    replaced = [(*places[question], answers[question]) for question in places]
+    replaced.append((jax, "default_backend", lambda: spec.platform))
+    before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
+    try:
+        for module, name, answer in replaced:
+            setattr(module, name, answer)
+        with jax.sharding.use_abstract_mesh(mesh):
+            yield
+    finally:
+        for module, name, answer in before:
+            setattr(module, name, answer)
 
 
 @functools.cache

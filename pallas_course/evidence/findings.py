@@ -114,6 +114,10 @@ EXPLAINED: dict[Code, Explanation] = {
         "index whole tiles, or state it with pl.multiple_of where it is true: nobody checks that it is",
         ("dynamic_lane_slice", "multiple_of_untrue"),
     ),
+    "x64": Explanation(
+        "a TPU's kernels hold no 64-bit numbers; jax_enable_x64 makes Python's 64-bit, in index maps too",
+        "leave jax_enable_x64 off, or write jnp.int32(0) in index maps and cast arguments to 32 bits",
+    ),
     "unsupported-dtype": Explanation(
         "the chip has no such operation for this type",
         "compute in float32 or bfloat16 and cast once",
@@ -299,6 +303,7 @@ _CODES: tuple[tuple[Code, str], ...] = (
         "memory-space",
         r"async_copy|sync_copy|(Loads|Stores) are only allowed|[Uu]nsupported memory space\W.{0,30}\b(any|hbm)\b",
     ),
+    ("x64", r"64-bit types|contain X\{64|legalize .*\b[if]64\b|recursion depth exceeded.*64"),
     ("alignment", r"E2003|cannot statically prove"),
     ("memory", r"^\w*MemoryError|Out of memory allocating"),
     ("gradient", r"Linearization failed|[Rr]everse-mode|differentiat"),

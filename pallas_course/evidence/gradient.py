@@ -36,16 +36,17 @@ def _weighed(outputs: Any) -> Any:
 
 
 def of(function: Callable[..., Any], arrays: list[np.ndarray]) -> Callable[..., Any]:
-    """The gradient of a weighted sum of the function's float outputs, by every float argument.
+    """A weighted sum of the function's float outputs, and its gradient by every float argument.
 
+    The sum keeps the function's own kernels in the program, as training does, where the gradient needs none of them.
     It raises NoGradient where there is no such argument or output.
     """
-    gradient = jax.grad(lambda *args: _weighed(function(*args)), argnums=tuple(_floats(arrays)))
+    both = jax.value_and_grad(lambda *args: _weighed(function(*args)), argnums=tuple(_floats(arrays)))
 
     def call(*args: Any) -> Any:
         if not _floats(arrays):
             raise NoGradient("the function takes no float array, so it has no gradient")
-        return gradient(*args)
+        return both(*args)
 
     return call
 

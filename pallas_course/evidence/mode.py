@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src import config, source_info_util
+from jax._src.lax.control_flow.conditionals import platform_index_p
 from jax._src.pallas import primitives
 from jax.experimental.pallas import tpu as pltpu
 
@@ -53,10 +54,11 @@ def forced(
     """Within, each ``pallas_call``, ``pl.kernel`` and ``core_map`` runs as if ``interpret`` had been its argument.
 
     ``interpret`` is what Pallas takes: False for a compiler, True, or ``pltpu.InterpretParams``. It replaces an
-    argument of the code's own, however the call was imported, and a forced interpret mode of JAX's. With ``gpu``, calls
-    that name no GPU backend are sent to Triton; with ``ordered``, no grid axis counts as parallel; with ``refilled``,
-    memory that nobody set holds other values under ``interpret=True``; ``vmem_limit`` replaces the bytes of VMEM that a
-    call may use. Yields a list that grows by each call reached.
+    argument of the code's own, however the call was imported, and a forced interpret mode of JAX's; what is interpreted
+    is the branch for accelerators, where jax.lax.platform_dependent has one. With ``gpu``, calls that name no GPU
+    backend are sent to Triton; with ``ordered``, no grid axis counts as parallel; with ``refilled``, memory that nobody
+    set holds other values under ``interpret=True``; ``vmem_limit`` replaces the bytes of VMEM that a call may use.
+    Yields a list that grows by each call reached.
 
     What was traced in another mode is forgotten, before and after. One thread at a time.
     """
@@ -87,10 +89,22 @@ def forced(
         primitive.bind = replaced(primitive)
     if refilled:
         primitives.uninitialized_value = lambda shape, dtype: jax.numpy.full(shape, fill(dtype, again=True), dtype)
+    if interpret is not False:
+        platform_index_p.bind = _accelerators  # type: ignore[method-assign]
     try:
         yield reached
     finally:
         for primitive in calls:
             del primitive.bind
         primitives.uninitialized_value = _FILL
+        vars(platform_index_p).pop("bind", None)
         jax.clear_caches()
+
+
+def _accelerators(*, platforms: tuple[tuple[str, ...] | None, ...]) -> np.int32:
+    """Which branch of jax.lax.platform_dependent to interpret: the TPU's, else a GPU's, else the default one."""
+    for chosen in ("tpu", "cuda", "rocm"):
+        for place, names in enumerate(platforms):
+            if names and chosen in names:
+                return np.int32(place)
+    return np.int32(platforms.index(None) if None in platforms else 0)

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -10,21 +11,17 @@ from jax._src import dispatch
 from jax.experimental.pallas import tpu as pltpu
 from jax.sharding import SingleDeviceSharding
 
-from pallas_course.evidence import chips, executed, facts, gradient, judge, mode, target, traced
-from pallas_course.evidence.case import READS_A_VALUE, Case, compare, unset
+from pallas_course.evidence import chips, executed, facts, gradient, judge, limits, mode, target, traced
+from pallas_course.evidence.case import Case, compare, unset
 from pallas_course.evidence.simulated import simulate
-from pallas_course.evidence.verdict import FAIL, NOT_RUN, PASS, Finding, Verdict, failed
+from pallas_course.evidence.verdict import FAIL, NEVER_REACHED, NOT_RUN, PASS, Finding, Verdict, failed
 
 
 def interpret(case: Case) -> Verdict:
     """Run with ``interpret=True``; look for memory that nobody set, and compare with the oracle, where there is one."""
     got, reached = case.run(True)
     if not reached:
-        return failed("interpret", [Finding("no-kernel", "the function never reached a Pallas call", case.file)])
-    if case.kernels() and not case.on_cpu:
-        return Verdict(
-            "interpret", NOT_RUN, reason="the kernel stands in a branch for accelerators, which a CPU leaves out"
-        )
+        return failed("interpret", [Finding("no-kernel", NEVER_REACHED, case.file)])
     case.interpreted = got
     found, told = _unset(case, got)
     found += gradient.check(case.plain, case.arrays, got, case) if case.spec.get("grad") else case.judged(got, told)
@@ -76,11 +73,15 @@ def lowered(
         case.stage = "trace"
         try:
             program, kernels = case.trace("cuda" if gpu else "tpu", sharding)
-        except READS_A_VALUE as error:
+        except Exception as error:
+            if not limits.reads_a_value(error):
+                raise
             reason = f"the function reads a traced value ({type(error).__name__}), so it is no single program"
             return Verdict("lower", NOT_RUN, chip=platform, reason=reason), None
+        if not gpu and any(kernel.gpu for kernel in kernels):
+            return Verdict("lower", NOT_RUN, chip=platform, reason=limits.FOR_GPU), None
         if not kernels:
-            what = "the traced program holds no Pallas call" if reached else "the function never reached a Pallas call"
+            what = "the program uses the result of no Pallas call" if reached else NEVER_REACHED
             return failed("lower", [Finding("no-kernel", what, case.file)], chip=platform), None
         if any(call.inside for call in reached):
             what = "the function forces JAX's interpret mode, so that a TPU would be handed no kernel"
@@ -148,11 +149,11 @@ def _climb(case: Case, rung: str, chip: str) -> Verdict:
         if isinstance(error, gradient.NoGradient):
             return Verdict(rung, NOT_RUN, chip=shown, reason=str(error))
         found = target.blame(error, case.stage, case.file)
+        limit = limits.of_interpreter(error, rung, found.code)
         if case.spec.get("grad") and found.code == "trace" and case.kernels_without_gradient():
             found = dataclasses.replace(found, code="gradient")
-        if rung == "simulate" and "verifier errors" in found.message and any(k.aliases for k in case.kernels()):
-            reason = "JAX's simulator does not take an aliased array that its blocks do not divide"
-            return Verdict(rung, NOT_RUN, reason=reason)
+        if limit := limit or limits.of_devices(error):
+            return Verdict(rung, NOT_RUN, chip=shown, reason=limit)
         if case.derived and _refused(error, case.file):
             return Verdict(rung, NOT_RUN, chip=shown, reason=f"the function refuses these shapes: {found.message}")
         return Verdict(rung, FAIL, chip=shown, reason=f"{found.code}: {found.message}", findings=(found,))
@@ -167,10 +168,8 @@ def _end_run() -> None:
 
 
 def _refused(error: BaseException, file: str) -> bool:
-    """Whether the code itself raised, in a statement of its own, before any of JAX's."""
+    """Whether the code itself raised, in a statement of its own or of a kernel that JAX ships, before any other."""
     if not isinstance(error, (ValueError, TypeError, AssertionError, NotImplementedError)):
         return False
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename == file
+    last = limits.frames(error)[-1].filename
+    return Path(last).is_relative_to(Path(file).parent) or "/pallas/ops/" in last

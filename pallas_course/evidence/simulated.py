@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from jax.experimental.pallas import tpu as pltpu
 
-from pallas_course.evidence import judge, target
+from pallas_course.evidence import judge, limits, target
 from pallas_course.evidence.case import Case, compare, unset
-from pallas_course.evidence.verdict import LEFT_OUT, NOT_RUN, Code, Finding, Verdict, failed
+from pallas_course.evidence.verdict import LEFT_OUT, NEVER_REACHED, NOT_RUN, Code, Finding, Verdict, failed
 from pallas_course.kernels import versions
 
 # Simulating costs about 2.4 ms a program, and looking for races grows faster than the number of programs.
@@ -23,6 +23,8 @@ SEEDS = (1, 2, 3)
 def simulate(case: Case) -> Verdict:
     """Run on a simulated TPU: memory poisoned, bounds and races watched, axes shuffled, copies early and late."""
     kernels = case.kernels()
+    if any(kernel.gpu for kernel in kernels):
+        return Verdict("simulate", NOT_RUN, reason=limits.FOR_GPU)
     programs = sum(kernel.programs or 1 for kernel in kernels)
     if programs > MOST_SIMULATED:
         reason = f"{programs} programs, and more than {MOST_SIMULATED} take too long to simulate"
@@ -38,7 +40,7 @@ def simulate(case: Case) -> Verdict:
     with _races() as races:
         base, reached = case.run(_params(raced, grid_point_recorder=record), ordered=True)
     if not reached:
-        return failed("simulate", [Finding("no-kernel", "the function never reached a Pallas call", case.file)])
+        return failed("simulate", [Finding("no-kernel", NEVER_REACHED, case.file)])
     found += _race_findings(races)
 
     def tried(name: str, params: Any, code: Code, what: str, ordered: bool = True) -> None:

@@ -9,7 +9,6 @@ import importlib.util
 import inspect
 import sys
 import sysconfig
-import traceback
 import types
 import zlib
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from pallas_course.evidence import chips, findings, mode
+from pallas_course.evidence import chips, findings, limits, mode
 from pallas_course.evidence.verdict import Code, Finding, Misuse
 
 PYTHON = sysconfig.get_path("stdlib")
@@ -189,7 +188,7 @@ def blame(error: BaseException, otherwise: Code, file: str = "") -> Finding:
 
 def _place(error: BaseException, file: str) -> str:
     ours = str(Path(__file__).parent)
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = limits.frames(error)
     own = [frame for frame in frames if frame.filename == file] or [
         frame
         for frame in frames

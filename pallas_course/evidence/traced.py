@@ -52,6 +52,7 @@ class Kernel:
     operands: Callable[[], scalars.Values] = field(repr=False, compare=False)  # what is prefetched; None: not known
     semantics: tuple[str, ...]
     copies: bool  # starts copies of its own
+    gpu: bool  # written for a GPU: its compiler parameters or its mesh say so
     vmem_limit: int | None  # bytes it may use, where it says so
     identity: str = field(repr=False)  # equal for calls that a compiler may merge
 
@@ -101,6 +102,7 @@ def _kernel(equation: Any, scope: Scope) -> Kernel:
     bodies = params.get("jaxprs") or (params["jaxpr"],)
     where = re.sub(r":(\d+):\d+", r":\1", source_info_util.summarize(equation.source_info).split(" (")[0])
     compiler = params.get("compiler_params")
+    gpu = versions.lowers_for_gpu(compiler)
     semantics = tuple(str(getattr(s, "value", s)).lower() for s in getattr(compiler, "dimension_semantics", None) or ())
     if "grid_mapping" in params:
         mapping = params["grid_mapping"]
@@ -116,6 +118,7 @@ def _kernel(equation: Any, scope: Scope) -> Kernel:
         mesh = params.get("mesh") or params["meshes"][0]
         kind, grid, scratch, prefetched = "kernel", tuple(mesh.shape.values()), (), 0
         operands, windows = [], ()
+        gpu = gpu or "mosaic_gpu" in type(mesh).__module__
     aliases = params.get("input_output_aliases") or ()
     name = params.get("name") or getattr(getattr(bodies[0], "debug_info", None), "func_name", None) or "kernel"
     return Kernel(
@@ -130,6 +133,7 @@ def _kernel(equation: Any, scope: Scope) -> Kernel:
         operands=functools.cache(lambda: scope.values(operands)),
         semantics=semantics,
         copies=any("dma_start" in str(body) for body in bodies),
+        gpu=gpu,
         vmem_limit=getattr(compiler, "vmem_limit_bytes", None),
         identity=f"{params.get('grid_mapping')}{bodies}{params.get('out_avals')}",
     )

@@ -9,14 +9,15 @@ RUNGS = ("interpret", "simulate", "lower", "compile", "execute", "time")
 PASS, FAIL, NOT_RUN = "pass", "fail", "not run"
 LEFT_OUT = "left out: "
 """How an entry of a verdict's ``runs`` begins that says what its rung did not do."""
+NEVER_REACHED = "the function never reached a Pallas call"
 NO_ORACLE = f"{LEFT_OUT}values were not compared, since no oracle was given"
 
 
 Code = Literal[
     "syntax", "import", "name", "exit", "inputs", "oracle", "result", "abort", "hang", "memory", "no-kernel",
     "out-of-bounds", "race", "unwritten", "uninitialised", "revisit", "order", "copies", "memory-space", "trace",
-    "lowering", "vmem", "alignment", "unsupported-dtype", "compile", "execute", "gradient", "slope", "shape", "keyword",
-    "wrong-values", "rungs",
+    "lowering", "vmem", "alignment", "x64", "unsupported-dtype", "compile", "execute", "gradient", "slope", "shape",
+    "keyword", "wrong-values", "rungs",
 ]  # fmt: skip
 """What a finding can be called; findings.EXPLAINED has an entry for each."""
 

@@ -82,3 +82,22 @@ def squeezed(dimension: Any) -> bool:
     from jax.experimental import pallas as pl
 
     return dimension is None or isinstance(dimension, pl.Squeezed)
+
+
+def device_questions() -> dict[str, tuple[Any, str]]:
+    """Where Pallas asks which TPU it is on when no context says so, as under shard_map: modules and names to replace.
+
+    "kind" and "cores" are functions without arguments; "mesh" is how shard_map asks for the mesh around it.
+    """
+    import sys
+
+    from jax._src import shard_map
+
+    # Private: 0.10.2 keeps it with Pallas, 0.12 beside it.
+    name = "jax._src.tpu_info" if "jax._src.tpu_info" in sys.modules else "jax._src.pallas.mosaic.tpu_info"
+    module = sys.modules[name]
+    return {
+        "kind": (module, "get_device_kind"),
+        "cores": (module, "get_num_device_cores"),
+        "mesh": (shard_map, "get_abstract_mesh"),
+    }

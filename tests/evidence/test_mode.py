@@ -160,7 +160,7 @@ def test_a_program_without_its_kernel_is_not_taken_for_lowered() -> None:
 
 def test_of_branches_by_platform_only_the_platforms_own_counts() -> None:
     function = lambda x: jax.lax.platform_dependent(x, tpu=call(name="mine"), default=lambda x: x + 1)  # noqa: E731
-    with chips.assumed("v5e"), mode.forced(True):
+    with chips.assumed("v5e"), mode.forced(False):
         program = jax.jit(function).trace(jax.ShapeDtypeStruct(X.shape, X.dtype))
     assert [kernel.name for kernel in traced.kernels(program.jaxpr, "tpu")] == ["mine"]
     assert traced.kernels(program.jaxpr, "cpu") == []
