@@ -24,7 +24,10 @@ def interpret(case: Case) -> Verdict:
         return failed("interpret", [Finding("no-kernel", NEVER_REACHED, case.file)])
     case.interpreted = got
     found, told = _unset(case, got)
-    found += gradient.check(case.plain, case.arrays, got, case) if case.spec.get("grad") else case.judged(got, told)
+    if case.spec.get("grad"):
+        found += gradient.check(case.plain, case.arrays, got, case, told)
+    else:
+        found += case.judged(got, told)
     found += _other_values(case, got)
     own = {"own_mode": True} if any(call.own or call.inside for call in reached) else {}
     return failed("interpret", found, runs=case.left_out, facts=own)

@@ -249,6 +249,9 @@ def arguments(case: dict[str, Any], function: Callable[..., Any]) -> tuple[tuple
         except BaseException as error:
             raise Found(blame(error, "inputs", spec.get("file", ""))) from error
         called = f"{spec['function']}()"
+        if isinstance(made, list):
+            what = "returned a list; let it be a tuple of arguments, or a tuple that holds the list"
+            raise Found(Finding("inputs", f"{called} {what}", spec["file"]))
         if not any(map(is_array, jax.tree.leaves((args, kwargs)))):
             raise Found(Finding("inputs", f"{called} returned no array, but {type(made).__name__}", spec["file"]))
         try:

@@ -163,6 +163,14 @@ def test_a_gradient_by_no_float_is_not_run(kernel_file: Write) -> None:
     assert "no float array" in verdict.reason
 
 
+def test_a_gradient_that_nobody_wrote_is_told_of_once(kernel_file: Write) -> None:
+    path = kernel_file(
+        HALF + WHOLE + "\nf = jax.custom_vjp(whole)\nf.defvjp(lambda x: (whole(x), None), lambda _, g: (half(g),))\n"
+    )
+    for rung in ("interpret", "simulate"):
+        assert codes(rungs.climb(case(path, "f", grad=True), rung, "v5e")) == ["unwritten"]
+
+
 def test_one_huge_element_does_not_hide_the_rest_by_overflow() -> None:
     want = np.array([1e200, 1.0])
     assert judge.differs(np.array([2e200, 1.0]), want).tolist() == [True, False]
