@@ -54,6 +54,7 @@ class Kernel:
     copies: bool  # starts copies of its own
     gpu: bool  # written for a GPU: its compiler parameters or its mesh say so
     vmem_limit: int | None  # bytes it may use, where it says so
+    unread: tuple[int, ...]  # outputs that nobody reads; some take one for scratch
     identity: str = field(repr=False)  # equal for calls that a compiler may merge
 
     @property
@@ -135,8 +136,14 @@ def _kernel(equation: Any, scope: Scope) -> Kernel:
         copies=any("dma_start" in str(body) for body in bodies),
         gpu=gpu,
         vmem_limit=getattr(compiler, "vmem_limit_bytes", None),
+        unread=_unread(equation, scope.jaxpr),
         identity=f"{params.get('grid_mapping')}{bodies}{params.get('out_avals')}",
     )
+
+
+def _unread(equation: Any, around: Any) -> tuple[int, ...]:
+    read = {id(variable) for other in around.eqns for variable in other.invars} | set(map(id, around.outvars))
+    return tuple(place for place, out in enumerate(equation.outvars) if id(out) not in read)
 
 
 def _grid(grid: tuple[Any, ...], dynamic: scalars.Values) -> tuple[int, ...] | None:

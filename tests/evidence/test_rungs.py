@@ -322,3 +322,31 @@ def test_a_gradient_is_lowered_with_the_value_it_is_of() -> None:
         "sine",
         "sine_backward",
     ]  # the value is kept, as in training
+
+
+SCRATCH = """
+def body(x_ref, sum_ref, out_ref):
+    @pl.when(pl.program_id(1) == 0)
+    def _(): sum_ref[...] = jnp.zeros_like(sum_ref)
+    sum_ref[...] += x_ref[...]
+    out_ref[...] = sum_ref[...]
+
+def both(x):
+    shapes = [jax.ShapeDtypeStruct((8, 128), x.dtype), jax.ShapeDtypeStruct((x.shape[0], 128), x.dtype)]
+    specs = [pl.BlockSpec((8, 128), lambda i, j: (0, 0)), pl.BlockSpec((8, 128), lambda i, j: (i, 0))]
+    return pl.pallas_call(body, out_shape=shapes, grid=(x.shape[0] // 8, x.shape[1] // 128), out_specs=specs,
+                          in_specs=[pl.BlockSpec((8, 128), lambda i, j: (i, j))],
+                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "arbitrary")))(x)
+
+def kernel(x):
+    return both(x)[1]
+"""
+
+
+def test_cores_may_share_an_output_that_nobody_reads_as_their_scratch(kernel_file: Write) -> None:
+    path = kernel_file(SCRATCH)
+    unread = rungs.climb(case(path, [[32, 256]], oracle=False), "simulate", "v5e")
+    assert unread.status == PASS
+    assert "two cores" in unread.runs
+    read = rungs.climb(case(path, [[32, 256]], function="both", oracle=False), "simulate", "v5e")
+    assert code(read) in ("order", "race")
