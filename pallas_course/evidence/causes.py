@@ -40,14 +40,24 @@ class Entry:
 
     @property
     def also(self) -> list[tuple[str, list[Verdict]]]:
-        """What else is said of it: the first message of each other kind, and of each chip of a kind that differs."""
+        """What else is said of it, with who says it: the first message of each other kind."""
+        head, at = self.seen[0]
         told: dict[tuple[str, str], tuple[str, list[Verdict]]] = {}
         for finding, verdict in self.seen:
-            other = finding.code != self.finding.code
-            message, verdicts = told.setdefault((finding.code, "" if other else verdict.chip), (finding.message, []))
-            if other or finding.message == message:
-                verdicts.append(verdict)
-        return [said for said in told.values() if said[0] != self.finding.message]
+            kind = (finding.code, "" if finding.code in _VALUES else _shape(finding.message))
+            if verdict.rung == "compile" and verdict.case == at.case:
+                kind = (finding.code, finding.message)  # with the numbers of its chip
+            told.setdefault(kind, (finding.message, []))[1].append(verdict)
+        found: dict[str, list[Verdict]] = {}
+        for message, verdicts in told.values():
+            if message != head.message:
+                found.setdefault(message, []).extend(verdicts)
+        return list(found.items())
+
+
+def _shape(message: str) -> str:
+    """A message without its numbers, in which messages of one cause differ."""
+    return re.sub(r"\d+", "", message)
 
 
 def entries(report: Report) -> list[Entry]:
@@ -85,6 +95,6 @@ def _cause(finding: Finding) -> tuple[str, str]:
         place = f"output {finding.output}"
     elif re.search(r":\d+$", finding.where):
         place = finding.where
-    else:  # messages of one cause differ in their numbers alone
-        place = re.sub(r"\d+", "", finding.message) if told in _GENERIC else ""
+    else:
+        place = _shape(finding.message) if told in _GENERIC else ""
     return told.means, place

@@ -152,6 +152,22 @@ def test_what_each_chip_says_of_one_cause_stands_in_one_entry() -> None:
     assert [(message, [v.chip for v in verdicts]) for message, verdicts in entry.also] == [(other.message, ["v6e"])]
 
 
+def test_what_is_said_of_one_cause_in_other_words_is_told_once_and_in_other_numbers_it_is_not() -> None:
+    here = [
+        Finding("trace", f"ValueError: {said}", "kernel.py:9")
+        for said in ("1 is too small", "37 are not divided by 128", "173 are not divided by 128")
+    ]
+    cases = ("given", "derived aligned", "derived ragged")
+    verdicts = [ran(rung, f, case=c) for rung in ("interpret", "lower") for f, c in zip(here, cases, strict=True)]
+    (entry,) = causes.entries(report(*verdicts))
+    assert [(message, len(others)) for message, others in entry.also] == [(here[1].message, 4)]
+    values = [dataclasses.replace(VALUES, message=f"differs in {n} elements, of them NaN" * n) for n in (1, 2)]
+    (entry,) = causes.entries(
+        report(*(ran("interpret", f, case=c) for f, c in zip(values, ("given", "derived ragged"), strict=True)))
+    )
+    assert entry.also == []
+
+
 def test_the_most_telling_cause_stands_first_and_derived_shapes_last() -> None:
     verdicts = [
         ran("simulate", UNWRITTEN, case="derived ragged"),
