@@ -103,6 +103,16 @@ class Case:
             self._wanted = [np.asarray(leaf) for leaf in jax.tree.leaves(result)]
         return self._wanted
 
+    def oracle_besides(self, arrays: list[np.ndarray]) -> list[np.ndarray] | None:
+        """The oracle's results for other values of the arrays, or None where it does not take them."""
+        self._said("oracle")
+        try:
+            return [np.asarray(leaf) for leaf in jax.tree.leaves(self.oracle_on_arrays()(*arrays))]
+        except Exception:  # noqa: BLE001
+            return None
+        finally:
+            self._said("")
+
     def oracle_on_arrays(self) -> Callable[..., Any]:
         """The oracle as a function of the case's arrays; raises Found when it cannot be had."""
         oracle = target.load(self.spec["oracle"])
@@ -155,14 +165,29 @@ class Case:
 
         Raises whatever the code raises.
         """
+        (got, *_), reached = self.runs(interpret, [], **how)
+        return got, reached
+
+    def runs(
+        self, interpret: Any, besides: list[list[np.ndarray]], **how: bool
+    ) -> tuple[list[list[np.ndarray]], list[mode.Reached]]:
+        """As ``run``, and the results for other values of the arrays, as far as they raise nothing."""
         with self.chip_assumed(), mode.forced(interpret, **how) as reached, limits.origins():
-            try:
-                result = jax.jit(self.function)(*self.arrays)
-            except Exception as error:
-                if not limits.reads_a_value(error):
-                    raise
-                result = self.function(*map(jax.numpy.asarray, self.arrays))
-            return [np.asarray(leaf) for leaf in jax.tree.leaves(result)], reached
+            compiled = jax.jit(self.function)
+
+            def results(arrays: list[np.ndarray]) -> list[np.ndarray]:
+                try:
+                    result = compiled(*arrays)
+                except Exception as error:
+                    if not limits.reads_a_value(error):
+                        raise
+                    result = self.function(*map(jax.numpy.asarray, arrays))
+                return [np.asarray(leaf) for leaf in jax.tree.leaves(result)]
+
+            found = [results(self.arrays)]
+            with contextlib.suppress(Exception):
+                found.extend(map(results, besides))
+            return found, reached
 
 
 def _kind(array: np.ndarray) -> str:

@@ -11,7 +11,7 @@ from jax._src import dispatch
 from jax.experimental.pallas import tpu as pltpu
 from jax.sharding import SingleDeviceSharding
 
-from pallas_course.evidence import chips, executed, facts, gradient, judge, limits, mode, target, traced
+from pallas_course.evidence import chips, executed, facts, gradient, judge, limits, mode, signs, target, traced
 from pallas_course.evidence.case import Case, compare, unset
 from pallas_course.evidence.simulated import simulate
 from pallas_course.evidence.verdict import FAIL, NEVER_REACHED, NOT_RUN, PASS, Finding, Verdict, failed
@@ -19,7 +19,7 @@ from pallas_course.evidence.verdict import FAIL, NEVER_REACHED, NOT_RUN, PASS, F
 
 def interpret(case: Case) -> Verdict:
     """Run with ``interpret=True``; look for memory that nobody set, and compare with the oracle, where there is one."""
-    got, reached = case.run(True)
+    (got, *others), reached = case.runs(True, signs.sets(case))
     if not reached:
         return failed("interpret", [Finding("no-kernel", NEVER_REACHED, case.file)])
     case.interpreted = got
@@ -28,6 +28,7 @@ def interpret(case: Case) -> Verdict:
         found += gradient.check(case.plain, case.arrays, got, case, told)
     else:
         found += case.judged(got, told)
+    found = found or signs.judged(case, others)
     found += _other_values(case, got)
     own = {"own_mode": True} if any(call.own or call.inside for call in reached) else {}
     return failed("interpret", found, runs=case.left_out, facts=own)
