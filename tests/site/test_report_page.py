@@ -1,10 +1,12 @@
 """The audit's report in a browser: readable in both palettes and on a phone, and every figure within its frame."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+from tinyhtml5.parser import HTMLParser
 
 from pallas_course.evidence import audit, page
 from pallas_course.evidence.svg import owner_map, visit_order, wrong_region
@@ -76,6 +78,16 @@ def opened(request: pytest.FixtureRequest, browser: Browser, report: str) -> Ite
     yield opened
     context.close()
     assert asked == [report]
+
+
+def test_the_page_is_valid_html_that_asks_for_nothing() -> None:
+    parser = HTMLParser()
+    tree = parser.parse(whole())
+    assert not parser.errors
+    tags = {element.tag.rpartition("}")[2] for element in tree.iter() if isinstance(element.tag, str)}
+    assert {"svg", "table", "dl"} < tags
+    assert not {"script", "link", "img", "iframe", "a"} & tags
+    assert not re.search(r"(?:src|href|url)\s*[=(]", whole())
 
 
 def test_axe_finds_nothing_in_a_report(opened: Page) -> None:
