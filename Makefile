@@ -4,7 +4,7 @@
 python := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1 # a banner about MkDocs 2, which this site does not use
 
-.PHONY: help serve site test check audit-site lock environment pages lint format types chromium
+.PHONY: help serve site test check audit-site lock environment evidence-environments pages lint format types chromium
 
 help: ## Show this list.
 	@echo "The Pallas kernels course. It needs Python 3.11, 3.12 or 3.13 and make; the rest goes into .venv."
@@ -16,7 +16,7 @@ serve: pages ## Build the pages, serve the site on this machine and open the fir
 site: pages ## Build the static site in site/.
 	@$(python) tools/static_site.py
 
-test: lint format types chromium check ## Run every check that needs Python and Chromium only.
+test: lint format types chromium evidence-environments check ## Run every check that needs Python and Chromium only.
 	@echo "Tests."
 	@$(python) -m pytest
 
@@ -26,15 +26,20 @@ check: environment ## Execute the lessons again and compare with what is recorde
 audit-site: site ## Check site/ with the tools that need Node.js and Java.
 	@bash tools/audit_site.sh
 
-lock: ## Resolve pyproject.toml into requirements.lock; versions in it stay where they still fit.
-	@echo "Resolving pyproject.toml into requirements.lock."
+lock: ## Resolve pyproject.toml into the requirements*.lock; versions in them stay where they still fit.
+	@echo "Resolving pyproject.toml into requirements.lock and requirements-tpu.lock."
 	@sh tools/python.sh -m venv --clear build/uv
 	@build/uv/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13'
 	@UV_CUSTOM_COMPILE_COMMAND="make lock" build/uv/bin/uv pip compile --quiet --universal --generate-hashes \
 	    --python-version 3.11 --extra site --extra test --group build --output-file requirements.lock pyproject.toml
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" build/uv/bin/uv pip compile --quiet --universal --generate-hashes \
+	    --python-version 3.11 --extra tpu --constraint requirements.lock --output-file requirements-tpu.lock pyproject.toml
 
 environment:
 	@sh tools/python.sh tools/environment.py
+
+evidence-environments: environment # one for each JAX that the lock holds, with the TPU compiler
+	@$(python) -m tools.interpreters
 
 pages: environment
 	@$(python) build_figures.py

@@ -191,9 +191,9 @@ def pip(tmp_path: Path) -> Path:
     return log
 
 
-def environment(clone: Path, pip: Path, **more: str) -> tuple[int, str]:
+def environment(clone: Path, pip: Path, *kind: str, **more: str) -> tuple[int, str]:
     stubs = pip.with_name("stubs")
-    return run(clone, sys.executable, "tools/environment.py", PYTHONPATH=stubs, PIP_LOG=pip, **more)
+    return run(clone, sys.executable, "tools/environment.py", *kind, PYTHONPATH=stubs, PIP_LOG=pip, **more)
 
 
 def calls(pip: Path) -> int:
@@ -248,6 +248,20 @@ def test_an_environment_that_is_not_ours_is_made_again(clone: Path, pip: Path) -
     script(clone / ".venv/bin/python", "exit 1")
     assert environment(clone, pip)[0] == 0
     assert calls(pip) == 2
+
+
+def test_an_evidence_environment_has_a_lock_of_its_own_and_not_the_course(clone: Path, pip: Path) -> None:
+    assert environment(clone, pip)[0] == 0
+    (clone / "requirements-tpu.lock").write_text("two==2\n")
+    (clone / "pyproject.toml").write_text("changed\n")
+    for _ in range(2):
+        assert environment(clone, pip, "evidence")[0] == 0
+        (third,) = pip.read_text().splitlines()[2:]
+        assert third.endswith("-r requirements-tpu.lock")
+    assert (clone / f"build/evidence-3.{sys.version_info.minor}/stamp").is_file()
+    (clone / "requirements-tpu.lock").write_text("three==3\n")
+    assert environment(clone, pip, "evidence")[0] == 0
+    assert calls(pip) == 4
 
 
 @pytest.mark.parametrize("fault", ["fail", "kill its caller"])
@@ -319,6 +333,7 @@ def test_make_test_runs_every_other_check_before_the_tests(clone: Path) -> None:
         "ruff format",
         "-m mypy",
         "chromium.py",
+        "tools.interpreters",
         "build_figures.py --check",
         "-m pytest",
     ]
@@ -507,29 +522,39 @@ def test_the_command_that_installs_chromium_fits_the_system(
 # The lock
 
 
-def pins() -> list[tuple[Requirement, list[str]]]:
-    """Each requirement of the lock, with its hashes."""
-    text = re.sub(r"^ *#.*\n", "", (ROOT / "requirements.lock").read_text(), flags=re.MULTILINE)
+LOCKS = ("requirements.lock", "requirements-tpu.lock")
+
+
+def pins(lock: str) -> list[tuple[Requirement, list[str]]]:
+    """Each requirement of a lock, with its hashes."""
+    text = re.sub(r"^ *#.*\n", "", (ROOT / lock).read_text(), flags=re.MULTILINE)
     entries = [re.split(r"\s+--hash=", entry) for entry in text.replace("\\\n", "").splitlines()]
     return [(Requirement(entry), hashes) for entry, *hashes in entries]
 
 
-def test_the_lock_names_no_host_and_hashes_everything() -> None:
-    text = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_host_and_hashes_everything(lock: str) -> None:
+    text = (ROOT / lock).read_text()
     assert not re.search(r"://|--(extra-)?index-url|--find-links|--trusted-host", text)
-    for requirement, hashes in pins():
+    for requirement, hashes in pins(lock):
         assert re.fullmatch(r"==[^,*]+", str(requirement.specifier)), requirement
         assert hashes, requirement
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), requirement
 
 
+def pinned(lock: str, python: str, system: str) -> dict[str, Requirement]:
+    """What a lock installs on a Python and a system, by name."""
+    where = {name: str(value) for name, value in default_environment().items()}
+    where |= {"sys_platform": system, "python_full_version": python, "python_version": python[:4]}
+    here = [pin for pin, _ in pins(lock) if not pin.marker or pin.marker.evaluate(where)]
+    assert len({pin.name for pin in here}) == len(here)
+    return {pin.name: pin for pin in here}
+
+
 @pytest.mark.parametrize("system", ["linux", "darwin"])
 @pytest.mark.parametrize("python", ["3.11.2", "3.11.7", "3.12.1", "3.13.0"])
 def test_the_lock_holds_one_version_of_everything_that_the_project_asks_for(python: str, system: str) -> None:
-    where = {name: str(value) for name, value in default_environment().items()}
-    where |= {"sys_platform": system, "python_full_version": python, "python_version": python[:4]}
-    here = {str(pin.name): pin for pin, _ in pins() if not pin.marker or pin.marker.evaluate(where)}
-    assert len(here) == sum(not pin.marker or pin.marker.evaluate(where) for pin, _ in pins())
+    here = pinned("requirements.lock", python, system)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
     asked = [
@@ -542,6 +567,13 @@ def test_the_lock_holds_one_version_of_everything_that_the_project_asks_for(pyth
         (pin,) = here[requirement.name].specifier
         assert requirement.specifier.contains(pin.version), requirement
     assert here["jax"].specifier == here["jaxlib"].specifier
+
+
+@pytest.mark.parametrize("python", ["3.11.7", "3.12.1", "3.13.0"])
+def test_the_evidence_tests_get_the_jax_of_the_course_and_its_tpu_compiler(python: str) -> None:
+    here, course = (pinned(lock, python, "linux") for lock in reversed(LOCKS))
+    assert {"jax", "libtpu"} <= set(here)
+    assert all(pin.specifier == course[name].specifier for name, pin in here.items() if name in course)
 
 
 # Continuous integration

@@ -1,4 +1,8 @@
-"""Make the environment in .venv from requirements.lock, unless its stamp says that it is already that one."""
+"""Make an environment from its lock, unless its stamp says that it is already that one.
+
+Without an argument .venv, with the course in it. With ``evidence``, this Python's build/evidence-3.N for the tests that
+run kernels on several versions of JAX: JAX and the TPU compiler alone.
+"""
 
 import fcntl
 import os
@@ -9,14 +13,21 @@ from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-VENV = ROOT / ".venv"
-STAMP = VENV / "stamp"
-PIP = (VENV / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install")
+EVIDENCE = sys.argv[1:] == ["evidence"]
+PYTHON = f"python3.{sys.version_info.minor}"
+FOLDER = Path("build", PYTHON.replace("python", "evidence-")) if EVIDENCE else Path(".venv")
+LOCK = "requirements-tpu.lock" if EVIDENCE else "requirements.lock"
+SIZE = "13 packages, 1.1 GB" if EVIDENCE else "about 120 packages, 1.5 GB"
+STAMP = ROOT / FOLDER / "stamp"
+PIP = (FOLDER / "bin/python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install")
 
 
 def stamp() -> list[str]:
-    """Everything that an environment is made from: the Python, this folder (its scripts name it), and two files."""
-    sources = [(ROOT / name).read_bytes() for name in ("requirements.lock", "pyproject.toml")]
+    """Everything that an environment is made from: the Python, this folder (its scripts name it), and one file or two.
+
+    The last is what packages know nothing of.
+    """
+    sources = [(ROOT / name).read_bytes() for name in ([LOCK] if EVIDENCE else [LOCK, "pyproject.toml"])]
     return [platform.python_version(), sys.base_prefix, str(ROOT), *(sha256(source).hexdigest() for source in sources)]
 
 
@@ -30,12 +41,11 @@ def run(*command: str | Path) -> None:
 
 def install_packages() -> None:
     """Make the environment anew, from the lock."""
-    print(f"Making .venv with Python {platform.python_version()}: about 120 packages, 1.5 GB.", flush=True)
+    print(f"Making {FOLDER} with Python {platform.python_version()}: {SIZE}.", flush=True)
     print("Its last step, installing what was fetched, is silent for about half a minute.", flush=True)
     # Not sys.executable: from inside the old environment that would delete the Python which deletes it.
-    base = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
-    run(base, "-m", "venv", "--clear", VENV)
-    run(*PIP, "--no-compile", "--require-hashes", "--only-binary", ":all:", "-r", "requirements.lock")
+    run(Path(sys.base_prefix, "bin", PYTHON), "-m", "venv", "--clear", FOLDER)
+    run(*PIP, "--no-compile", "--require-hashes", "--only-binary", ":all:", "-r", LOCK)
 
 
 def install_course() -> None:
@@ -45,7 +55,7 @@ def install_course() -> None:
 
 def main() -> None:
     """Make what is absent or out of date. The stamp is removed first and written last: half of it is never used."""
-    with open(ROOT / "requirements.lock", "r+") as lock:
+    with open(ROOT / LOCK, "r+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -56,9 +66,10 @@ def main() -> None:
         if made == wanted:
             return
         STAMP.unlink(missing_ok=True)
-        if made[:-1] != wanted[:-1]:  # more than pyproject.toml, of which packages know nothing
+        if EVIDENCE or made[:-1] != wanted[:-1]:  # more than pyproject.toml, of which packages know nothing
             install_packages()
-        install_course()
+        if not EVIDENCE:
+            install_course()
         unfinished = STAMP.with_suffix(".new")
         unfinished.write_text("\n".join(wanted))
         os.replace(unfinished, STAMP)
