@@ -24,14 +24,18 @@ MUSEUM_RUNGS = {
     "compile:v5e": "Compiled for TPU v5e",
     "compile:v6e": "Compiled for TPU v6e",
 }
-# Rungs that some faults need besides: another chip, the gradient, other shapes.
+# Rungs that some faults need besides: another chip, a GPU, the gradient, other shapes.
 EXTRA = {
     "compile:v4": "Compiled for TPU v4",
+    "lower:h100": "Lowered for a GPU",
+    "compile:h100": "Compiled for an NVIDIA H100",
     "grad": "Gradient, interpreted",
     **{f"derived {rung}": f"{name}, other shapes" for rung, name in MUSEUM_RUNGS.items()},
 }
 NEEDS = {
     "compile:v4": "caught by the compiler of another chip, TPU v4",
+    "lower:h100": "caught where the kernel is lowered for a GPU",
+    "compile:h100": "caught by the compiler of a GPU, NVIDIA H100",
     "grad": "caught in the gradient",
     **{f"derived {rung}": f"caught on other shapes, by: {name}" for rung, name in MUSEUM_RUNGS.items()},
     "": "caught by no rung that a machine without the chip can climb",

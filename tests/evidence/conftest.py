@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from pallas_course.evidence import chips
+from tests.evidence import environments
+from tests.evidence.environments import environment as environment
 
 os.environ.update(chips.environment())
 
@@ -35,11 +37,13 @@ from jax.experimental.pallas import tpu as pltpu
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how the compile rung was tested."""
+    """Say how the compile rung was tested, and which Pythons were used."""
     for chip in ("v5e", "h100"):
         reason = chips.missing(chip)
         how = "by its own compiler" if reason is None else f"with a stub, since {reason.split(';')[0]}"
         terminalreporter.write_line(f"evidence: the compile rung was tested for {chip} {how}")
+    for line in environments.summary():
+        terminalreporter.write_line(line)
 
 
 def libtpu() -> bool:

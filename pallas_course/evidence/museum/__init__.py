@@ -5,12 +5,12 @@ its NumPy oracle, ``make`` returns the arguments where seeded ones will not do, 
 
 - title, symptom, cause, mend, source: one line each; source is a public thread, or "planted".
 - args: the arguments, as ``dtype[shape]`` in JAX's short names; inputs: "make" where the file has that function.
-- verdicts: rung to word, as observed on JAX 0.10.2 and 0.12.0.1; where the two differ, {"0.10": word, "0.12": word}.
-  "pass": accepted, and every value right where values exist. "wrong": some value is not. "refused": an error, a
-  reported race, or no kernel in what was lowered. "hang": no end in 40 seconds. "abort": the process died.
-  "not run": the rung's own tool fails on a right kernel, as the simulator does where a partial block is in place.
-  The word for simulate is the worst of several runs: races on, copies on wait and eager, seeds, two cores.
-- finding: code of what an audit should say, "" where no rung shows the fault; found_by: the rungs that show it.
+- verdicts: rung to what an audit says there, as one word, on JAX 0.10 and 0.12; where the two differ,
+  {"0.10": word, "0.12": word}. "pass": accepted, and every value right where values exist. "wrong": some value is not.
+  "refused": an error, a reported race, or no kernel in what was lowered. "hang": no end within the limit. "abort": the
+  process died. "not run": the rung's own tool cannot take such a kernel, right as it may be.
+- finding: code of the audit's finding, "" where no rung shows the fault; by series of JAX as above where it differs.
+- found_by: the rungs that show it.
 - derived, where the fault hides on the given shape: {"args": other arguments, "verdicts": as above}.
 - right: True under ``right/``.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 RUNGS = ("interpret", "simulate", "lower", "compile:v5e", "compile:v6e")
-"""The rungs every case has a verdict for; some have "compile:v4" or "grad" too."""
+"""The rungs that a kernel for a TPU has a verdict for; some have "compile:v4", "grad", or those of a GPU too."""
 
 
 class Case(NamedTuple):

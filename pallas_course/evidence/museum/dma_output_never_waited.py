@@ -45,7 +45,7 @@ ABOUT = {
         "compile:v5e": "pass",
         "compile:v6e": "pass",
     },
-    "finding": "unwritten",
+    "finding": "race",
     "found_by": ["simulate"],
     "right": False,
 }

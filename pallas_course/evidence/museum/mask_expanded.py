@@ -34,7 +34,7 @@ ABOUT = {
         "compile:v5e": {"0.10": "refused", "0.12": "abort"},
         "compile:v6e": {"0.10": "refused", "0.12": "abort"},
     },
-    "finding": "abort",
+    "finding": {"0.10": "compile", "0.12": "abort"},
     "found_by": ["compile:v5e", "compile:v6e"],
     "right": False,
 }

@@ -33,14 +33,14 @@ def reference(x: np.ndarray) -> np.ndarray:
 
 ABOUT = {
     "title": "Sum shared by a parallel axis",
-    "symptom": "right under interpretation; the simulator drops terms or reports a race",
+    "symptom": "right under interpretation; the simulator drops terms",
     "cause": "steps of a parallel axis may run in any order, on any core, and all write one block",
     "mend": 'mark the axis "arbitrary"',
     "source": "jax-ml/jax#37183",
     "args": ["f32[32,128]"],
     "verdicts": {
         "interpret": "pass",
-        "simulate": "refused",
+        "simulate": "wrong",
         "lower": "pass",
         "compile:v5e": "pass",
         "compile:v6e": "pass",
