@@ -17,7 +17,7 @@ from pallas_course.evidence.verdict import LEFT_OUT, NEVER_REACHED, NOT_RUN, Cod
 from pallas_course.kernels import versions
 
 # Simulating costs about 2.4 ms a program, and looking for races grows faster than the number of programs.
-MOST_SIMULATED, MOST_RACED = 2048, 160
+MOST_SIMULATED, MOST_RACED = 2048, 256
 SEEDS = (1, 2, 3)
 
 
