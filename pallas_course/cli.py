@@ -191,10 +191,14 @@ def _audit(options: argparse.Namespace) -> int:
         except verdict.Misuse as error:
             raise Usage(error.wrong, error.do) from None
         html.write(page.page(report) if options.html else "")
-    print(
-        json.dumps(text.as_json(report), indent=1) if options.json else text.text(report),
-        end="\n" if options.json else "",
-    )
+    try:
+        print(
+            json.dumps(text.as_json(report), indent=1) if options.json else text.text(report),
+            end="\n" if options.json else "",
+            flush=True,
+        )
+    except BrokenPipeError:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return report.exit
 
 

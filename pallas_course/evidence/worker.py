@@ -83,6 +83,7 @@ def work(channel: socket.socket) -> None:
     from pallas_course.evidence.verdict import FAIL, PASS, Misuse, Verdict
 
     os.set_inheritable(channel.fileno(), False)
+    sys.dont_write_bytecode = True  # nothing is left in the folder of the audited file
     job = json.loads(channel.makefile().readline())
     os.environ.update(job["environment"])
 

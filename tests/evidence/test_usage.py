@@ -1,5 +1,6 @@
 """Commands that cannot be followed: told before anything runs, with what is wrong and what to do."""
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -185,6 +186,20 @@ def test_a_page_is_left_as_it_was_where_the_audit_ends_early(
     assert "interrupted" in capsys.readouterr().err
     assert page.read_text() == "before"
     assert list(tmp_path.iterdir()) == [page]
+
+
+def test_a_reader_who_leaves_changes_no_status(passing: list[audit.Request], tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    before = os.dup(1)
+    os.dup2(writing, 1)
+    try:
+        with open(1, "w", closefd=False) as stdout, contextlib.redirect_stdout(stdout):
+            assert cli.main(["audit", f"{__file__}:kernel"]) == 0
+    finally:
+        os.dup2(before, 1)
+        for fd in (before, writing):
+            os.close(fd)
 
 
 def test_a_value_given_twice_is_one_value(passing: list[audit.Request]) -> None:
