@@ -65,7 +65,7 @@ def test_a_floor_divided_grid_is_found_with_and_without_an_oracle(kernel_file: W
             verdict = rungs.climb(checked, rung, "v5e")
             (found,) = verdict.findings
             assert found.code == "unwritten"
-            assert "1024 of 5120 elements" in found.message
+            assert "1,024 of 5,120 elements" in found.message
             assert found.region == ((16, 20), (0, 128))
             assert "block (2, 0), which no program owns" in found.where
             assert (NO_ORACLE in verdict.runs) is not oracle
@@ -218,7 +218,7 @@ def test_another_value_of_a_keyword_must_not_change_the_result(kernel_file: Writ
     checked = case(path, [[16, 128]], oracle=False, alternatives=[{"block": "(16, 128)"}])
     verdict = rungs.climb(checked, "interpret", "v5e")
     assert code(verdict) == "keyword"
-    assert "with block=(16, 128) differs from block=its default in 2048 of 2048 elements" in verdict.reason
+    assert "with block=(16, 128) differs from block=its default in 2,048 of 2,048 elements" in verdict.reason
     assert "right" not in verdict.reason
     judged = case(path, [[16, 128]], alternatives=[{"block": "(16, 128)"}])
     assert [finding.code for finding in rungs.climb(judged, "interpret", "v5e").findings] == ["wrong-values"]
