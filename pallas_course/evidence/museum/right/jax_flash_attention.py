@@ -31,6 +31,7 @@ ABOUT = {
         "lower": "pass",
         "compile:v5e": "pass",
         "compile:v6e": "pass",
+        "grad": "pass",
     },
     "finding": "",
     "found_by": [],
