@@ -269,6 +269,66 @@ _CLOSER = (
         ),
     ),
     (
+        ("trace",),
+        r"'function' object is not iterable",
+        Explanation(
+            "a BlockSpec has its index map where its block shape belongs", "pl.BlockSpec(block_shape, index_map)"
+        ),
+    ),
+    (
+        ("trace",),
+        r"Index map function.* must return|[Bb]lock shape .*must have the same number of dimensions",
+        Explanation(
+            "block, array and index map have not the same rank",
+            "give the block a size, and let the map return an index, for each axis of the array; None squeezes an axis",
+        ),
+    ),
+    (
+        ("trace",),
+        r"takes \d+ positional arguments? but \d+ (was|were) given",
+        Explanation(
+            "an index map takes one argument for each grid axis and then the prefetched references; a body takes the "
+            "prefetched references, inputs, outputs and scratch",
+            "count them in the function that is named",
+        ),
+    ),
+    (
+        ("trace",),
+        r"captures constants",
+        Explanation(
+            "the body, or an index map, uses an array from outside; a kernel reaches only what it is handed",
+            "pass the array as an input with a BlockSpec of its own",
+        ),
+    ),
+    (
+        ("trace",),
+        r"TracerBoolConversionError",
+        Explanation(
+            "Python's if, while, and or not needs a value, and there is none while a kernel is read",
+            "pl.when for a block of statements, jnp.where for values, jax.lax.cond or while_loop for control",
+        ),
+    ),
+    (
+        ("trace",),
+        r"Grid must be a tuple of integers",
+        Explanation("a grid size is no integer; / gives a float in Python", "pl.cdiv(size, block)"),
+    ),
+    (
+        ("trace",),
+        r"[Bb]lock dimension type: .*Tracer",
+        Explanation(
+            "a block size is an argument that jit traces, so that it has no value", "name it in jit's static_argnames"
+        ),
+    ),
+    (
+        ("trace",),
+        r"input_output_aliases contains the mapping",
+        Explanation(
+            "an input is aliased to an output of another shape or dtype",
+            "count inputs from the first argument of the call, prefetched scalars among them",
+        ),
+    ),
+    (
         ("trace", "import"),
         r"removed in JAX|has no attribute|cannot import name",
         Explanation(

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import jax
 
 from pallas_course.evidence.findings import first_line
+from pallas_course.evidence.mode import Reached
 
 _PALLAS = "jax/_src/pallas/"
 _INTERPRETERS = (f"{_PALLAS}hlo_interpreter.py", f"{_PALLAS}mosaic/interpret/")
@@ -16,6 +17,7 @@ _SAID = (
     (r"MLIR translation rule for primitive '(\w+)' not found for platform cpu", "{what} has no rule for {0}"),
     (r"[Ee]ffects not supported in ([^:]*)", "{what} does not run a kernel in {0}"),
     (r"incorrect set of output tokens", "{what} does not run a kernel that a branch keeps for one platform"),
+    (r"No ir_type_handler for aval type.*AbstractRef", "{what} has no barrier semaphore"),
     (r"verifier errors", "{what} does not take an aliased array that its blocks do not divide"),
 )
 _WHO = {"interpret": "interpret=True", "simulate": "JAX's simulator"}
@@ -88,6 +90,13 @@ def of_interpreter(error: BaseException, rung: str, code: str) -> str:
         return f"{what} does not take the last, partial blocks of an emit_pipeline" if _partial(error) else ""
     if code == "trace" and any(part in frame.filename for frame in frames(error) for part in _INTERPRETERS):
         return f"{what} cannot run it: {first_line(text)}"
+    return ""
+
+
+def of_mode(reached: list[Reached]) -> str:
+    """Why what ``interpret=True`` gave is not to be judged, or ""."""
+    if any(call.primitive == "core_map" for call in reached):
+        return "interpret=True of this JAX drops what a core_map writes"  # 0.10.2; in 0.12 no call has that name
     return ""
 
 

@@ -22,6 +22,8 @@ def interpret(case: Case) -> Verdict:
     (got, *others), reached = case.runs(True, signs.sets(case))
     if not reached:
         return failed("interpret", [Finding("no-kernel", NEVER_REACHED, case.file)])
+    if limit := limits.of_mode(reached):
+        return Verdict("interpret", NOT_RUN, reason=limit)
     case.interpreted = got
     found, told = _unset(case, got)
     if case.spec.get("grad"):

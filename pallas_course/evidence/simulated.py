@@ -145,8 +145,7 @@ def _race_findings(reports: list[str]) -> list[Finding]:
         accesses = re.findall(r"^\s*(read|write) of (.*)$", races[0], re.MULTILINE)
         places = [re.search(r"[^\s,(:]+:\d+", rest.split("] from ")[-1]) for _, rest in accesses]
         told = [
-            f"{kind} by {place[0] if place else 'the pipeline'}"
-            for (kind, _), place in zip(accesses, places, strict=True)
+            f"{kind} by {place[0] if place else 'a copy'}" for (kind, _), place in zip(accesses, places, strict=True)
         ]
         where = next((place[0] for place in places if place), "")
         found.append(Finding("race", f"no order between {' and '.join(told) or 'two accesses'}", where))

@@ -196,6 +196,47 @@ def test_a_kernel_for_gpus_is_not_judged_by_a_tpu(imported: str, call: str, kern
         assert (found.status, "--chip h100" in found.reason) == (NOT_RUN, True)
 
 
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+def test_a_core_map_is_judged_where_it_can_be(kernel_file: Write) -> None:
+    path = kernel_file(
+        ADD
+        + """
+def kernel(x):
+    def stateful(refs):
+        x_ref, out_ref = refs
+        @pl.core_map(pltpu.create_tensorcore_mesh("core", num_cores=1))
+        def _():
+            def inner(buffer):
+                pltpu.sync_copy(x_ref, buffer)
+                buffer[...] += 1
+                pltpu.sync_copy(buffer, out_ref)
+            pl.run_scoped(inner, pltpu.VMEM(x.shape, x.dtype))
+    return pl.run_state(stateful)((x, jnp.zeros_like(x)))[1]
+"""
+    )
+    old = jax.__version__.startswith("0.10")
+    assert verdict(path, "interpret", [8, 128]).status == (NOT_RUN if old else PASS)
+    assert verdict(path, "simulate", [8, 128]).status == PASS
+
+
+def test_a_barrier_is_left_to_the_simulator(kernel_file: Write) -> None:
+    path = kernel_file(
+        """
+        def body(x_ref, out_ref):
+            barrier = pltpu.get_barrier_semaphore()
+            pl.semaphore_signal(barrier, 1)
+            pl.semaphore_wait(barrier, 1)
+            out_ref[...] = x_ref[...]
+
+        def kernel(x):
+            return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+                compiler_params=pltpu.CompilerParams(collective_id=0))(x)
+        """
+    )
+    assert verdict(path, "interpret", [8, 128], oracle=None).status == NOT_RUN
+    assert verdict(path, "simulate", [8, 128], oracle=None).status == PASS
+
+
 @pytest.mark.parametrize("wait", ["y.block_until_ready()", "print(float(y[0, 0]))"])
 def test_a_function_that_waits_for_its_kernel_runs_and_is_not_lowered(wait: str, kernel_file: Write) -> None:
     path = kernel_file(ADD + f"\ndef kernel(x):\n    y = add(x)\n    {wait}\n    return y\n")
