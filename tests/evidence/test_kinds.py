@@ -91,7 +91,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Done]]:
     }
     jobs = [[Task(name, rung) for rung in ("interpret", "simulate", "lower")] for name in cases]
     results: dict[str, list[Done]] = {}
-    run(cases, jobs, 30.0, lambda done: results.setdefault(done.task.case, []).append(done))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        run(cases, jobs, 30.0, lambda done: results.setdefault(done.task.case, []).append(done))
     assert not list(folder.rglob("__pycache__")), "something was left beside the audited files"
     return results
 

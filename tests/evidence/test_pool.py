@@ -152,13 +152,25 @@ def test_an_interrupted_run_ends_its_workers(folder: Path) -> None:
     assert pool._starter is None
 
 
-def test_a_worker_that_cannot_be_a_fork_is_a_new_process(folder: Path) -> None:
-    """NumPy's threads in the starting process would be missing in a fork."""
-    environment = chips.environment() | {"OPENBLAS_NUM_THREADS": "2"}
-    case = written(folder, "prints without end")
-    with Pool(environment) as pool:
+@pytest.mark.parametrize(("threads", "how"), [("1", "start"), ("2", "work")])
+def test_a_worker_is_a_fork_only_of_a_process_with_one_thread(folder: Path, threads: str, how: str) -> None:
+    """NumPy's threads in the process that starts it would be missing in a fork."""
+    path = folder / f"asks_{how}.py"
+    path.write_text(f"{IMPORTS}import sys\nassert {how!r} in sys.orig_argv\ndef kernel(x):\n{BODY}")
+    case = written(folder, "prints without end") | {"target": {"file": str(path), "function": "kernel"}}
+    with Pool(chips.environment() | {"OPENBLAS_NUM_THREADS": threads}) as pool:
         (done,) = pool.run({"plain": case}, [[Task("plain", "lower")]], 60.0)
-    assert done.verdict.status == "pass"
+    assert done.verdict.reason == ""
+
+
+def test_files_of_the_folder_one_stands_in_are_not_pythons(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("random", "queue", "types", "jax", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('not the one that was meant')")
+    monkeypatch.chdir(tmp_path)
+    (done,) = run({"plain": written(folder, "prints without end")}, [[Task("plain", "lower")]], 60.0)
+    assert done.verdict.reason == ""
 
 
 def test_a_worker_that_cannot_start_is_a_fault_of_our_own() -> None:

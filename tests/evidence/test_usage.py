@@ -227,3 +227,13 @@ def test_a_file_that_cannot_be_imported_is_found_once(kernel_file: Write, capsys
     assert [(finding["code"], finding["derived"]) for finding in report["findings"]] == [("import", False)]
     assert list(report["cases"]) == ["given"]
     assert {"what": "derived shapes", "reason": "the file could not be loaded"} in report["not_run"]
+
+
+def test_what_could_not_be_imported_is_not_half_there_the_second_time(kernel_file: Write) -> None:
+    named = {
+        "file": str(kernel_file("def before(x):\n    return x\n\nraise ValueError('too late')\n")),
+        "function": "after",
+    }
+    for _ in range(2):
+        with pytest.raises(target.Found, match="too late"):
+            target.load(named)
