@@ -424,6 +424,15 @@ def explanation(finding: Finding) -> Explanation:
     return next(closer, EXPLAINED[finding.code])
 
 
+def spoken(error: BaseException) -> str:
+    """``ValueError: what is wrong``; the type alone where it has no words, or fails over them."""
+    try:
+        said = str(error).strip()
+    except Exception:  # noqa: BLE001
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else f"{type(error).__name__} without a message"
+
+
 def read_error(text: str, otherwise: Code) -> Finding:
     """The finding an error's text stands for: its code, else ``otherwise``; what it says is wrong; a line, if named."""
     code = next((code for code, pattern in _CODES if re.search(pattern, text)), otherwise)

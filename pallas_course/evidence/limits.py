@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import jax
 
-from pallas_course.evidence.findings import first_line
+from pallas_course.evidence.findings import first_line, spoken
 from pallas_course.evidence.mode import Reached
 
 _PALLAS = "jax/_src/pallas/"
@@ -82,7 +82,7 @@ def of_interpreter(error: BaseException, rung: str, code: str) -> str:
     """
     if rung not in _WHO:
         return ""
-    what, text = _WHO[rung], f"{type(error).__name__}: {error}"
+    what, text = _WHO[rung], spoken(error)
     for pattern, limit in _SAID:
         if said := re.search(pattern, text):
             return limit.format(*said.groups(), what=what)
@@ -102,7 +102,7 @@ def of_mode(reached: list[Reached]) -> str:
 
 def of_devices(error: BaseException) -> str:
     """Why a program cannot be compiled for a chip of another machine, or "" when that is not what the error says."""
-    if "incompatible devices" in str(error):
+    if "incompatible devices" in spoken(error):
         return "the function places its work on this machine's own devices, a mesh of jax.devices() perhaps"
     return ""
 
@@ -113,7 +113,7 @@ def _partial(error: BaseException) -> bool:
     A TPU holds whole tiles, and so has that memory; the simulator has not.
     """
     own = any(f"{_PALLAS}mosaic/pipeline.py" in frame.filename for frame in frames(error))
-    if not own or not (said := _OUTSIDE.search(str(error))):
+    if not own or not (said := _OUTSIDE.search(spoken(error))):
         return False
     stops = [int(stop) for stop in re.findall(r"slice\(\d+, (\d+), 1\)", said[1])]
     sizes = [int(size) for size in re.findall(r"\d+", said[2])]

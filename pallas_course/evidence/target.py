@@ -176,14 +176,9 @@ def blame(error: BaseException, otherwise: Code, file: str = "") -> Finding:
     beside = otherwise in ("inputs", "oracle")
     if isinstance(error, SystemExit):
         return Finding(otherwise if beside else "exit", f"sys.exit({error.code!r})", _place(error, file))
-    try:
-        said = str(error)
-    except Exception:  # noqa: BLE001  an exception of the user's may have no words
-        said = ""
-    found = findings.read_error(f"{type(error).__name__}: {said}", otherwise)
-    message = found.message if said.strip() else f"{type(error).__name__} without a message"
+    found = findings.read_error(findings.spoken(error), otherwise)
     code = otherwise if beside or otherwise == "import" else found.code
-    return Finding(code, message, _place(error, file) or found.where)
+    return Finding(code, found.message, _place(error, file) or found.where)
 
 
 def _place(error: BaseException, file: str) -> str:

@@ -1,5 +1,6 @@
 """The audit from the command line: what it says first, what it ends with, and where it writes."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +151,14 @@ def test_cases_are_the_given_the_gradient_other_keywords_and_derived_shapes() ->
     ]
     assert cases["given"]["alternatives"] == [{"block": "(16, 128)"}]
     assert cases["derived ragged"]["static"] == {"block": "(8, 128)"}
+
+
+def test_no_shape_is_derived_for_what_needs_an_accelerator() -> None:
+    asked = audit.Request({"file": "kernel.py", "function": "kernel"}, [{"dtype": "float32", "shape": [20, 300]}])
+    assert len(audit._cases(asked, "v5e")) == 4
+    for rungs in (("execute",), ("time", "execute")):
+        assert list(audit._cases(dataclasses.replace(asked, rungs=rungs), "v5e")) == ["given"]
+    assert len(audit._cases(dataclasses.replace(asked, rungs=("time", "lower")), "v5e")) == 4
 
 
 def test_a_fault_of_our_own_does_not_end_like_a_finding(
